@@ -390,10 +390,16 @@ func (p *Planner[ID]) move() {
 			continue
 		}
 		moved = max(moved, later(e.start, e.estimate))
-		within = max(within, moved)
 		p.unreserve(e)
 		p.reserve(e, start)
-		p.most = p.profile.most(p.most[:0], within)
+		if moved > within {
+			within = moved
+			p.most = p.profile.most(p.most[:0], within)
+		} else {
+			for k, n := range e.need { // at the most
+				p.most[k] += n
+			}
+		}
 	}
 	p.within = moved
 }

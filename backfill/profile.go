@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -113,12 +112,27 @@ func (p *profile) take(from, to time.Duration, need []int64, sign int64, reserve
 // change adds to the row at t, making or removing it as needed.
 func (p *profile) change(t time.Duration, need []int64, sign, starts, strict int64) {
 	w := p.width()
-	at := max(sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].at(0) > t })-1, 0)
 	if len(p.blocks) == 0 {
 		p.insert(0)
 	}
+	at, end := 0, len(p.blocks) // the last block that begins by t, or the first
+	for at+1 < end {
+		if mid := (at + end) / 2; p.blocks[mid].at(0) <= t {
+			at = mid
+		} else {
+			end = mid
+		}
+	}
 	b := &p.blocks[at]
-	n := w * sort.Search(len(b.rows)/w, func(i int) bool { return b.at(i*w) >= t })
+	n, end := 0, len(b.rows)/w // the first row not before t
+	for n < end {
+		if mid := (n + end) / 2; b.at(mid*w) < t {
+			n = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	n *= w
 	if n == len(b.rows) || b.at(n) != t {
 		if len(b.rows) == blockRows*w { // full: the upper half becomes a block of its own
 			p.insert(at + 1)
