@@ -1,0 +1,6 @@
+package report
+
+var (
+	NewProgressTo = newProgress // without asking for a terminal
+	Thin          = thin
+)
