@@ -66,9 +66,9 @@ var reasonNames = [reasons]string{
 // and few enough for sums of them to stay in the clock's range.
 const maxSeconds = 1 << 31
 
-// maxMemory bounds a job's memory, in bytes. What exceeds it does so in any
-// machine, and counts as so much.
-const maxMemory = 1 << 62
+// maxMemory bounds a job's memory, in bytes: 8 PiB. What exceeds it counts as so
+// much, so that sums over jobs stay in range.
+const maxMemory = 1 << 53
 
 // Read reads a log. Memory is the job's processors times the memory per
 // processor that it used, else that it requested, else zero. The machine has
@@ -83,10 +83,11 @@ const maxMemory = 1 << 62
 // Errors: those of the reader; [ErrRange] for a time of more than 68 years;
 // [ErrProcessors]; [ErrEmpty].
 func Read(name string, r *swf.Reader, processors int) (*Workload, error) {
+	known := true
 	if processors == 0 {
-		n, ok := r.Header().Processors()
-		if !ok || n <= 0 || n > math.MaxInt32 {
-			return nil, fmt.Errorf("%s: %w", name, ErrProcessors)
+		var n int64
+		if n, known = r.Header().Processors(); n <= 0 || n > math.MaxInt32 {
+			n, known = math.MaxInt32, false // read on: a faulty line is to be told first
 		}
 		processors = int(n)
 	}
@@ -117,6 +118,9 @@ func Read(name string, r *swf.Reader, processors int) (*Workload, error) {
 	}
 	if len(w.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, ErrEmpty)
+	}
+	if !known {
+		return nil, fmt.Errorf("%s: %w", name, ErrProcessors)
 	}
 	w.sort()
 	return w, nil
