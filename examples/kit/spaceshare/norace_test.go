@@ -1,0 +1,5 @@
+//go:build !race
+
+package spaceshare_test
+
+const slow = false
