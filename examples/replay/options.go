@@ -16,6 +16,7 @@ import (
 
 	"github.com/gangkit/gangkit/backfill"
 	"github.com/gangkit/gangkit/examples/kit/des"
+	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/spaceshare"
 	"github.com/gangkit/gangkit/paging"
 )
@@ -150,13 +151,13 @@ func parse(args []string) (o *options, help string, err error) {
 			return nil, "", fmt.Errorf("-starts %s: is a folder", o.starts)
 		case err == nil && !s.Mode().IsRegular(): // a pipe, a terminal
 		default:
-			if err := writable(filepath.Dir(o.starts)); err != nil {
+			if err := report.Writable(filepath.Dir(o.starts)); err != nil {
 				return nil, "", fmt.Errorf("-starts %s: %w", o.starts, err)
 			}
 		}
 	}
 	if o.out != "" {
-		if err := writable(o.out); err != nil {
+		if err := report.Writable(o.out); err != nil {
 			return nil, "", fmt.Errorf("-out %s: %w", o.out, err)
 		}
 	}
@@ -166,19 +167,6 @@ func parse(args []string) (o *options, help string, err error) {
 		o.load = cmp.Or(o.load, defaultLoad)
 	}
 	return o, "", nil
-}
-
-// writable makes sure that files can be made in a folder, before hours of work
-// are lost to it.
-func writable(folder string) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(folder, ".replay-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // policy is a scheduling policy in one of its forms.

@@ -89,3 +89,16 @@ func replace(path string, content []byte) (err error) {
 	}
 	return os.Rename(f.Name(), path)
 }
+
+// Writable makes sure that files can be made in a folder, and makes the folder if
+// there is none: better to learn that it cannot be before hours of work.
+func Writable(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
