@@ -274,7 +274,8 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // to 12 % and every 12 % from there.
 func (s *study) table(memory int) *report.Table {
 	t := &report.Table{
-		Title:   fmt.Sprintf("Mean response in seconds, %s of memory", humanize.IBytes(uint64(s.memories[memory]))),
+		Title: fmt.Sprintf("Mean response in seconds, %s of memory (offered load of memory %.2f)",
+			humanize.IBytes(uint64(s.memories[memory])), s.memoryLoad(memory)),
 		Columns: []report.Column{{Title: "C", Unit: "%", Format: "%.1f"}},
 	}
 	for _, c := range s.curves {
@@ -291,6 +292,20 @@ func (s *study) table(memory int) *report.Table {
 		t.Add(row...)
 	}
 	return t
+}
+
+// memoryLoad is the memory that the jobs hold over their run times, as a share of
+// what there is between the first submission and the last.
+func (s *study) memoryLoad(memory int) float64 {
+	held, there := 0., 0.
+	for _, w := range s.workloads {
+		for _, j := range w.Jobs {
+			held += float64(j.Run.Seconds() * float64(j.Memory))
+		}
+		span := w.Jobs[len(w.Jobs)-1].Submit - w.Jobs[0].Submit
+		there += float64(span.Seconds() * float64(s.memories[memory]))
+	}
+	return held / there
 }
 
 // record is a point with its place in the grid.
