@@ -274,8 +274,8 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // to 12 % and every 12 % from there.
 func (s *study) table(memory int) *report.Table {
 	t := &report.Table{
-		Title: fmt.Sprintf("Mean response in seconds, %s of memory (offered load of memory %.2f)",
-			humanize.IBytes(uint64(s.memories[memory])), s.memoryLoad(memory)),
+		Title: fmt.Sprintf("Mean response in seconds, %s of memory (offered load of memory %.2f, %d jobs need more than there is)",
+			humanize.IBytes(uint64(s.memories[memory])), s.memoryLoad(memory), s.larger(memory)),
 		Columns: []report.Column{{Title: "C", Unit: "%", Format: "%.1f"}},
 	}
 	for _, c := range s.curves {
@@ -306,6 +306,20 @@ func (s *study) memoryLoad(memory int) float64 {
 		there += float64(span.Seconds() * float64(s.memories[memory]))
 	}
 	return held / there
+}
+
+// larger counts the jobs that need more memory than there is. They run alone, and
+// page.
+func (s *study) larger(memory int) int {
+	n := 0
+	for _, w := range s.workloads {
+		for _, j := range w.Jobs {
+			if j.Memory > s.memories[memory] {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // record is a point with its place in the grid.
