@@ -96,7 +96,8 @@ func read(t *testing.T, file string) *workload.Workload {
 }
 
 // Every job of every log starts when the oracle says, under every policy and in
-// every order; and with half the usual memory, where the log tells it.
+// every order; and so do the first ones if memory is scarce, where the log tells
+// it.
 func TestLogsAgainstTheOracle(t *testing.T) {
 	for _, file := range traces(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".swf.gz")
@@ -114,7 +115,8 @@ func TestLogsAgainstTheOracle(t *testing.T) {
 			if memory := w.Memory() / 2; memory > 0 {
 				t.Run(fmt.Sprintf("%s/%s+memory", name, policy), func(t *testing.T) {
 					t.Parallel()
-					compare(t, w.Jobs, w.Processors, memory, policy, des.Batch)
+					// With so little memory queues get long, and the oracle is quadratic in them.
+					compare(t, w.Jobs[:min(len(w.Jobs), 10_000)], w.Processors, memory, policy, des.Batch)
 				})
 			}
 		}
