@@ -96,13 +96,15 @@ func (s *Simulation) Run(ctx context.Context) error {
 			return nil
 		}
 		if now < last {
-			return fmt.Errorf("des: event at %v after the clock reached %v", now, last)
+			return past(now, last)
 		}
 		last = now
 		for _, source := range sources {
 			for {
 				if at, ok := source.Next(); !ok || at > now {
 					break
+				} else if at < now {
+					return past(at, now)
 				}
 				if err := source.Handle(now); err != nil {
 					return err
@@ -124,6 +126,10 @@ func (s *Simulation) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+func past(at, now time.Duration) error {
+	return fmt.Errorf("des: event at %v after the clock reached %v", at, now)
 }
 
 func earliest(sources [3]Source) (time.Duration, bool) {

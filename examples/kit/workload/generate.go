@@ -79,7 +79,7 @@ func (w *Workload) Load() float64 {
 func (w *Workload) Scale(load float64) error {
 	ratio := w.Load() / load
 	first, last := w.Jobs[0].Submit, w.Jobs[len(w.Jobs)-1].Submit
-	if !(load > 0) || math.IsInf(ratio, 0) || ratio*(last-first).Seconds() > maxSeconds {
+	if !(load > 0) || math.IsInf(load, 0) || math.IsInf(ratio, 0) || ratio*(last-first).Seconds() > maxSeconds {
 		return fmt.Errorf("load %v of a workload of load %.3g: %w", load, w.Load(), ErrRange)
 	}
 	jobs := make([]spaceshare.Job, len(w.Jobs))
