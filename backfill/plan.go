@@ -113,18 +113,18 @@ func plan(s State, forecast bool) ([]Decision, error) {
 	}
 	// Reservations that are due start; the next jobs in the queue get the vacant
 	// places.
-	held := first
-	for i := range first {
-		if p.reserved[i] <= s.Now {
-			p.started[i] = true
-			held--
-		}
-	}
-	for ; first < len(s.Queue) && held < depth; first++ {
-		if p.place(first, p.earliest(first, s.Now)) > s.Now {
+	for held, due := first, true; due; {
+		for ; first < len(s.Queue) && held < depth; first++ {
+			p.place(first, p.earliest(first, s.Now))
 			held++
-		} else {
-			p.started[first] = true
+		}
+		due = false
+		for i := range first {
+			if !p.started[i] && p.reserved[i] <= s.Now {
+				p.start(i)
+				held--
+				due = true
+			}
 		}
 	}
 	// The rest starts if it disturbs no reservation.
@@ -132,7 +132,7 @@ func plan(s State, forecast bool) ([]Decision, error) {
 	for i := first; i < len(s.Queue); i++ {
 		if (s.Depth != FCFS || len(waiting) == 0) && p.earliest(i, s.Now) == s.Now {
 			p.place(i, s.Now)
-			p.started[i] = true
+			p.start(i)
 		} else {
 			waiting = append(waiting, i)
 		}
@@ -245,11 +245,9 @@ func (p *schedule) occupy(i int, t time.Duration, sign int64) {
 	for k := from; k < to; k++ {
 		add(p.steps[k].free, j.Need, sign)
 	}
-	if t > p.Now {
-		p.steps[from].starts -= int(sign)
-		if !j.Relaxed {
-			p.steps[from].strict -= int(sign)
-		}
+	p.steps[from].starts -= int(sign)
+	if !j.Relaxed {
+		p.steps[from].strict -= int(sign)
 	}
 	p.steps = slices.CompactFunc(p.steps, func(s, before step) bool {
 		return s.starts == 0 && slices.Equal(s.free, before.free)
@@ -261,6 +259,15 @@ func (p *schedule) place(i int, t time.Duration) time.Duration {
 	p.occupy(i, t, -1)
 	p.reserved[i] = t
 	return t
+}
+
+// start starts job i, which is placed now: its start is no longer ahead.
+func (p *schedule) start(i int) {
+	p.started[i] = true
+	p.steps[0].starts--
+	if !p.Queue[i].Relaxed {
+		p.steps[0].strict--
+	}
 }
 
 // move compresses job i: it gives up its reservation for the earliest start
@@ -288,8 +295,8 @@ func (p *schedule) keep(depth int) int {
 // holder would exceed its limit.
 func (p *schedule) broken() bool {
 	nothing := make([]int64, len(p.over))
-	for i, t := range p.reserved {
-		if t < p.Now || t == p.Now && p.short(0, nothing, p.Queue[i].Relaxed) >= 0 {
+	for _, t := range p.reserved {
+		if t < p.Now {
 			return true
 		}
 	}

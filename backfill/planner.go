@@ -197,6 +197,7 @@ func (p *Planner[ID]) AppendStarts(dst []ID, now time.Duration) ([]ID, error) {
 		for i := p.head; p.due > 0; i++ {
 			if e := p.waiting(i); e != nil && e.start <= now {
 				p.due--
+				p.profile.begin(e.relaxed)
 				p.leave(e)
 				e.start = later(now, e.estimate)
 				dst = append(dst, e.id)
@@ -219,6 +220,9 @@ func (p *Planner[ID]) Reserve(now time.Duration) error {
 		return fmt.Errorf("pass at %v after one at %v: %w", now, p.now, ErrTime)
 	}
 	p.advance(now)
+	if p.profile.bends {
+		p.retry()
+	}
 	if p.late || p.extended && p.broken() {
 		p.renew()
 	} else if p.compress {
@@ -247,7 +251,7 @@ func (p *Planner[ID]) Reserved(id ID) (time.Duration, bool) {
 // State returns what a plan would be made from now, for [Explain], and the IDs
 // of the queued jobs. Nothing of it is shared with the planner. O(n).
 func (p *Planner[ID]) State() (State, []ID) {
-	s := State{Machine: p.machine, Now: p.now}
+	s := State{Machine: p.machine, Now: p.now, Compress: p.compress}
 	s.Capacity, s.Relaxed = slices.Clone(s.Capacity), slices.Clone(s.Relaxed)
 	for i := range p.jobs {
 		if e := &p.jobs[i]; e.position == none {
@@ -372,6 +376,20 @@ func (p *Planner[ID]) fill() {
 	p.fresh = max(p.fresh, p.held)
 }
 
+// retry lets go the last holders that cannot be foreseen to start: limits may
+// have loosened since others started.
+func (p *Planner[ID]) retry() {
+	for i := p.held - 1; i >= p.head; i-- {
+		if e := p.waiting(i); e != nil {
+			if e.start < Forever {
+				return
+			}
+			p.held = i
+			p.holders--
+		}
+	}
+}
+
 // move compresses the schedule. Since its last turn a job can only have got an
 // earlier start by what was given back since, which lies before p.within, so
 // starts from there on need no search, and a job that needs more than is ever
@@ -397,7 +415,7 @@ func (p *Planner[ID]) move() {
 			p.most = p.profile.most(p.most[:0], within)
 		} else {
 			for k, n := range e.need { // at the most
-				p.most[k] += n
+				p.most[k] += min(n, p.machine.Capacity[k]-p.most[k])
 			}
 		}
 	}
@@ -414,12 +432,7 @@ func (p *Planner[ID]) broken() bool {
 		}
 	}
 	nothing := make([]int64, len(p.profile.free))
-	for i := p.head; i < p.held; i++ {
-		if e := p.waiting(i); e != nil && e.start <= p.now && !p.profile.fits(p.profile.free, nothing, e.relaxed) {
-			return true
-		}
-	}
-	return false
+	return p.due > 0 && !p.profile.fits(p.profile.free, nothing, p.profile.strict == 0)
 }
 
 // renew makes all reservations anew.
@@ -529,7 +542,7 @@ func (p *Planner[ID]) enter(e *job[ID]) {
 			keys[i] -= p.profile.over[i]
 		}
 	}
-	keys[len(e.need)] = int64(e.estimate)
+	keys[len(e.need)] = min(int64(e.estimate), empty-1)
 	p.index.set(e.position)
 }
 

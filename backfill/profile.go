@@ -24,6 +24,8 @@ const blockRows = 64
 type profile struct {
 	now    time.Duration
 	free   []int64 // at now
+	starts int64   // reservations that start now or earlier, and whose holders have not started
+	strict int64   // those of them that are not relaxed
 	over   []int64 // what a relaxed job may use above capacity
 	bends  bool    // some of over is not zero
 	blocks []block // none is empty
@@ -68,6 +70,8 @@ func (p *profile) advance(now time.Duration) (rows, starts int, late bool) {
 			}
 			if s := b.rows[n+w-2]; s > 0 {
 				b.starts -= s
+				p.starts += s
+				p.strict += b.rows[n+w-1]
 				starts += int(s)
 				late = late || b.at(n) < now
 			}
@@ -87,22 +91,23 @@ func (p *profile) advance(now time.Duration) (rows, starts int, late bool) {
 // counts a reservation that starts at from if reserved is set. Sign −1 undoes
 // that.
 func (p *profile) take(from, to time.Duration, need []int64, sign int64, reserved, relaxed bool) {
-	if to <= p.now {
-		return
+	var starts, strict int64
+	if reserved {
+		starts = sign
+		if !relaxed {
+			strict = sign
+		}
 	}
-	if from <= p.now {
+	if from > p.now {
+		p.change(from, need, -sign, starts, strict)
+	} else {
+		p.starts, p.strict = p.starts+starts, p.strict+strict
+		if to <= p.now {
+			return
+		}
 		for i, n := range need {
 			p.free[i] -= sign * n
 		}
-	} else {
-		var starts, strict int64
-		if reserved {
-			starts = sign
-			if !relaxed {
-				strict = sign
-			}
-		}
-		p.change(from, need, -sign, starts, strict)
 	}
 	if to < Forever {
 		p.change(to, need, sign, 0, 0)
@@ -227,7 +232,7 @@ func (p *profile) earliest(need []int64, length time.Duration, relaxed bool, unt
 		stop  = idle
 		sum   = append(p.sum[:0], p.free...)
 	)
-	if p.fits(sum, need, relaxed) {
+	if p.fits(sum, need, relaxed) && (!p.bends || p.starts == 0 || p.fits(sum, need, p.strict == 0)) {
 		start, stop = p.now, min(later(p.now, length), until)
 	}
 	for bi := range p.blocks {
@@ -372,6 +377,14 @@ func (p *profile) appendMarks(dst []int64) []int64 {
 		}
 	}
 	return dst
+}
+
+// begin notes that the holder of a reservation that has come starts.
+func (p *profile) begin(relaxed bool) {
+	p.starts--
+	if !relaxed {
+		p.strict--
+	}
 }
 
 // nextStart returns the first instant at which a reservation starts.

@@ -9,7 +9,7 @@ import (
 // over queue positions: a leaf has the job's keys, an inner node the least of
 // each key below it, so that a search leaves out what cannot hold an answer.
 type index struct {
-	width int     // keys of a job: need per resource, then estimate
+	width int     // keys of a job: need per resource, then estimate below empty
 	size  int     // leaves, a power of two
 	nodes []int64 // of 2·size nodes, the first unused, node i above 2i and 2i+1
 }
@@ -22,9 +22,12 @@ func (x *index) reset(width, n int) {
 	}
 	x.nodes = slices.Grow(x.nodes[:0], 2*x.size*width)[:2*x.size*width]
 	for i := range x.nodes {
-		x.nodes[i] = math.MaxInt64
+		x.nodes[i] = empty
 	}
 }
+
+// empty is what the keys of an empty position are.
+const empty = math.MaxInt64
 
 func (x *index) node(i int) []int64 { return x.nodes[i*x.width : (i+1)*x.width] }
 
@@ -49,9 +52,12 @@ func (x *index) set(position int) {
 
 // clear empties a position.
 func (x *index) clear(position int) {
+	if position >= x.size {
+		return
+	}
 	leaf := x.leaf(position)
 	for k := range leaf {
-		leaf[k] = math.MaxInt64
+		leaf[k] = empty
 	}
 	x.set(position)
 }
@@ -86,6 +92,9 @@ func (x *index) next(position int, free, extra []int64, window int64) int {
 }
 
 func may(keys, free, extra []int64, window int64) bool {
+	if keys[len(free)] == empty {
+		return false
+	}
 	for i, n := range free {
 		if keys[i] > n {
 			return false

@@ -379,6 +379,9 @@ func (m *Machine) begin(i int32) error {
 			return fmt.Errorf("job %d starts at %v and lacks %+v: %w", i, m.now, d.Short, ErrInvariant)
 		}
 	}
+	if j.Run > backfill.Forever-m.now {
+		return fmt.Errorf("job %d starts at %v and runs %v, beyond the clock's range: %w", i, m.now, j.Run, ErrJob)
+	}
 	m.last = i
 	m.result.Starts[i] = m.now
 	m.used.Processors += u.Processors
