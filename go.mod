@@ -2,10 +2,9 @@ module github.com/gangkit/gangkit
 
 go 1.25.0
 
-require github.com/stretchr/testify v1.12.1
-
 require (
-	github.com/google/btree v1.1.3 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
+	github.com/google/btree v1.1.3
+	github.com/stretchr/testify v1.12.1
 )
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect
