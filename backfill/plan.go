@@ -130,7 +130,7 @@ func plan(s State, forecast bool) ([]Decision, error) {
 	// The rest starts if it disturbs no reservation.
 	var waiting []int
 	for i := first; i < len(s.Queue); i++ {
-		if (s.Depth != FCFS || len(waiting) == 0) && p.earliest(i, s.Now) == s.Now {
+		if lacks, delayed := p.obstacle(i); lacks < 0 && delayed < 0 && (s.Depth != FCFS || len(waiting) == 0) {
 			p.place(i, s.Now)
 			p.start(i)
 		} else {
@@ -352,21 +352,36 @@ func (p *schedule) decision(i int) Decision {
 	if p.started[i] {
 		return Decision{Start: p.Now}
 	}
-	j, t := p.Queue[i], p.reserved[i]
+	t := p.reserved[i]
 	p.occupy(i, t, 1) // it does not wait for itself
 	defer p.occupy(i, t, -1)
-	d := Decision{Start: t, Reserved: t < Forever, Cause: Reservation, Which: i}
-	if lacks := p.short(0, j.Need, j.Relaxed); lacks >= 0 {
+	d := Decision{Start: t, Reserved: t < Forever}
+	switch lacks, delayed := p.obstacle(i); {
+	case lacks >= 0:
 		d.Cause, d.Which = Resource, lacks
-	} else if p.Depth == FCFS {
+	case p.Depth == FCFS:
 		d.Cause, d.Which = Order, slices.Index(p.started, false)
-	} else {
-		for k, s := range p.steps {
-			if s.at < later(p.Now, j.Estimate) && p.disturbs(k, j.Need) {
-				d.Which = slices.Index(p.reserved, s.at)
-				break
-			}
-		}
+	case delayed >= 0:
+		d.Cause, d.Which = Reservation, slices.Index(p.reserved, p.steps[delayed].at)
+	default:
+		d.Cause, d.Which = Reservation, i
 	}
 	return d
+}
+
+// obstacle returns what keeps job i from starting now: the first resource that it
+// lacks, or the first step at which it would keep others from starting; −1 where
+// that is none.
+func (p *schedule) obstacle(i int) (lacks, delayed int) {
+	j := p.Queue[i]
+	if lacks = p.short(0, j.Need, j.Relaxed); lacks >= 0 {
+		return lacks, -1
+	}
+	end := later(p.Now, j.Estimate)
+	for k := 0; k < len(p.steps) && p.steps[k].at < end; k++ {
+		if p.disturbs(k, j.Need) {
+			return -1, k
+		}
+	}
+	return -1, -1
 }
