@@ -296,10 +296,20 @@ func (p *profile) most(dst []int64, within time.Duration) []int64 {
 	dst = append(dst, sum...)
 	for bi := range p.blocks {
 		b := &p.blocks[bi]
-		for n := 0; n < len(b.rows); n += w {
-			if b.at(n) >= within {
-				return dst
+		if b.at(0) >= within {
+			break
+		}
+		if bi > 0 && b.at(len(b.rows)-w) < within { // all of it
+			if b.stale {
+				p.summarize(b)
 			}
+			for i := range sum {
+				dst[i] = max(dst[i], sum[i]+b.sums[3*i+2])
+				sum[i] += b.sums[3*i]
+			}
+			continue
+		}
+		for n := 0; n < len(b.rows) && b.at(n) < within; n += w {
 			for i := range sum {
 				sum[i] += b.rows[n+1+i]
 				dst[i] = max(dst[i], sum[i])
