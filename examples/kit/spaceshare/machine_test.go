@@ -141,7 +141,11 @@ func randomJobs(seed uint64, n, processors int, memory int64) []spaceshare.Job {
 // queue is conservative in all but the order of equal instants; and whatever
 // limit is relaxed at whatever penalty, all invariants hold.
 func TestPoliciesAgreeWhereTheyMust(t *testing.T) {
-	for seed := range uint64(200) {
+	seeds := uint64(100)
+	if slow {
+		seeds = 8
+	}
+	for seed := range seeds {
 		jobs := randomJobs(seed, 80, 8, 100)
 		for _, depth := range []backfill.Depth{backfill.FCFS, backfill.FirstFit, backfill.EASY, 3, backfill.Conservative} {
 			for order := des.Batch; order <= des.TerminateFirst; order++ {

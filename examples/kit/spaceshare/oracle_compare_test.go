@@ -46,7 +46,7 @@ func compare(t *testing.T, jobs []spaceshare.Job, processors int, memory int64, 
 func TestRandomWorkloadsAgainstTheOracle(t *testing.T) {
 	seeds := uint64(1500)
 	if slow {
-		seeds = 150
+		seeds = 60
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -103,7 +103,7 @@ func TestLogsAgainstTheOracle(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".swf.gz")
 		w := read(t, file)
 		if slow || testing.Short() {
-			w.Jobs = w.Jobs[:2000]
+			w.Jobs = w.Jobs[:1000]
 		}
 		for policy := range depths {
 			for order := des.Batch; order <= des.TerminateFirst; order++ {

@@ -49,6 +49,9 @@ func TestRealLogs(t *testing.T) {
 			"Note": "Curie is composed of 3 types of nodes: thin, fat, and hybrid,\nsee: http://www-hpc.cea.fr/en/complexe/tgcc-curie.htm"}},
 		{"lublin_256", 10_000, 10_000, 256, map[string]string{"MaxProcs": "", "MaxRuntime": "162754"}},
 	} {
+		if testing.Short() && c.jobs > 60_000 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(traces, c.name+".swf.gz")
 			r, err := swf.Open(path)
