@@ -64,8 +64,8 @@
 // of the steps of the profile. [Explain] is the same and says of every queued
 // job when it is expected to start and what it waits for. [Planner] keeps the
 // profile, the reservations and an index of the queue between passes; a pass
-// costs about what changed. It gives the same answers, and pays from a few
-// dozen jobs on.
+// costs about what changed. It gives the same answers, and overtakes Plan from a
+// handful of jobs on; Plan is for a single decision, and to see what a plan is.
 //
 // # Time
 //
