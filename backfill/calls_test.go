@@ -308,6 +308,8 @@ func FuzzPlannerCalls(f *testing.F) {
 				require.True(t, slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) }), err)
 				require.Equal(t, before, snap(p), "%v", err)
 			}
+			state, _ := p.State()
+			require.Equal(t, now, state.Now, "every call that succeeds moves the clock")
 		}
 	})
 }
