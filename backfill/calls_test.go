@@ -140,6 +140,10 @@ func TestPlannerSharesNothing(t *testing.T) {
 	s, ids := p.State()
 	s.Capacity[0], s.Relaxed[1], s.Running[0].Need[0], s.Queue[0].Need[0], s.Reserved[0], ids[0] = 99, 99, 99, 99, 99, 99
 	require.Equal(t, before, snap(p))
+	s, _ = p.State()
+	require.Equal(t, need(4, 9), s.Capacity)
+	require.Equal(t, need(4, 9), s.Running[0].Need)
+	require.Equal(t, need(4, 9), s.Queue[0].Need)
 }
 
 // Machines without limits: free amounts as large as can be.

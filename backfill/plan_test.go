@@ -282,6 +282,22 @@ func TestPlanKeepsReservations(t *testing.T) {
 	}
 }
 
+// A holder that could start now, but that the schedule has not been compressed
+// since, waits for its own reservation, not for that of another at the same
+// instant.
+func TestHolderThatCouldStartWaitsForItself(t *testing.T) {
+	got, err := backfill.Plan(backfill.State{
+		Machine:  backfill.Machine{Capacity: need(4), Depth: backfill.Conservative},
+		Queue:    []backfill.Job{jobOf(10, 2), jobOf(100, 2)},
+		Reserved: []time.Duration{50, 50},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []backfill.Decision{
+		{Start: 50, Reserved: true, Cause: backfill.Reservation, Which: 0},
+		{Start: 50, Reserved: true, Cause: backfill.Reservation, Which: 1},
+	}, got)
+}
+
 func TestPlanDoesNotWriteToItsArguments(t *testing.T) {
 	state := func() backfill.State {
 		return backfill.State{
