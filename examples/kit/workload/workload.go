@@ -136,27 +136,31 @@ func convert(line *swf.Job, processors int) (job spaceshare.Job, reason int, err
 			return job, 0, fmt.Errorf("%s %.0f s: %w", f.name, f.seconds, ErrRange)
 		}
 	}
-	run, p := seconds(line.Run), line.Processors()
+	p := line.Processors()
 	switch {
 	case line.Submit <= -1:
 		return job, submitNegative, nil
-	case run <= 0:
+	case line.Run < 1:
 		return job, neverRan, nil
 	case p <= 0:
 		return job, noProcessors, nil
 	case p > int64(processors):
 		return job, tooLarge, nil
 	}
-	estimate := seconds(line.Estimate())
+	run, estimate := seconds(line.Run), seconds(line.Estimate())
 	if estimate <= 0 {
 		estimate = run
+	}
+	memory := math.Trunc(line.UsedMemory)
+	if memory <= 0 {
+		memory = max(math.Trunc(line.RequestedMemory), 0)
 	}
 	return spaceshare.Job{
 		Submit:     seconds(line.Submit),
 		Run:        min(run, estimate),
 		Estimate:   estimate,
 		Processors: int(p),
-		Memory:     int64(min(math.Trunc(line.Memory())*1024*float64(p), maxMemory)),
+		Memory:     int64(min(memory*1024*float64(p), maxMemory)),
 	}, reasons, nil
 }
 

@@ -41,6 +41,7 @@ func TestALineBecomesAJob(t *testing.T) {
 		{"allocated processors count before requested", line(1, "5", "10", "4", "-1", "8", "20", "-1"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 20 * s, Processors: 4}},
 		{"without allocated processors the requested", line(1, "5", "10", "-1", "-1", "8", "20", "-1"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 20 * s, Processors: 8}},
 		{"without used memory the requested", line(1, "5", "10", "2", "0", "8", "20", "300"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 20 * s, Processors: 2, Memory: 2 * 300 * 1024}},
+		{"used memory of less than a KB is none", line(1, "5", "10", "2", "0.5", "8", "20", "300"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 20 * s, Processors: 2, Memory: 2 * 300 * 1024}},
 		{"a job without an estimate", line(1, "5", "10", "2", "-1", "8", "-1", "-1"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 10 * s, Processors: 2}},
 		{"a job killed at its estimate", line(1, "5", "10", "2", "-1", "8", "7", "-1"), spaceshare.Job{Submit: 5 * s, Run: 7 * s, Estimate: 7 * s, Processors: 2}},
 		{"fractions are cut off", line(1, "5.9", "10.9", "2.0", "3.7", "8", "20.9", "-1"), spaceshare.Job{Submit: 5 * s, Run: 10 * s, Estimate: 20 * s, Processors: 2, Memory: 2 * 3 * 1024}},
@@ -63,6 +64,7 @@ func TestWhatCannotRunIsDroppedAndCounted(t *testing.T) {
 		line(2, "-2", "10", "1", "-1", "1", "1", "-1")+
 		line(3, "0", "0", "1", "-1", "1", "1", "-1")+
 		line(4, "0", "0.9", "1", "-1", "1", "1", "-1")+
+		line(9, "0", "-11000000000", "1", "-1", "1", "10", "-1")+
 		line(5, "0", "-1", "1", "-1", "1", "1", "-1")+
 		line(6, "0", "5", "0", "-1", "-1", "1", "-1")+
 		line(7, "0", "5", "11", "-1", "1", "1", "-1")+
@@ -72,7 +74,7 @@ func TestWhatCannotRunIsDroppedAndCounted(t *testing.T) {
 	assert.Equal(t, 10, w.Processors)
 	assert.Equal(t, []workload.Dropped{
 		{Reason: "submit time negative", Jobs: 2},
-		{Reason: "run time not positive", Jobs: 3},
+		{Reason: "run time not positive", Jobs: 4},
 		{Reason: "no processors", Jobs: 1},
 		{Reason: "larger than the machine", Jobs: 1},
 	}, w.Dropped)
