@@ -8,60 +8,43 @@ import (
 	"github.com/dustin/go-humanize"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/gangkit/gangkit/examples/kit/claim"
 	"github.com/gangkit/gangkit/paging"
 )
 
-// claim is what the paper says, and what came of it here.
-type claim struct {
-	ID       string `json:"id"`
-	Says     string `json:"claim"`
-	Expected string `json:"expected"`
-	Measured string `json:"measured"`
-	Verdict  string `json:"verdict"`
-}
-
-// judge says at which memory sizes a claim held, and how much there was to gain
-// where it did not.
-func (s *study) judge(holds []bool) string {
+// judge says whether a claim held at all memory sizes, and how much there was to
+// gain where it did not.
+func (s *study) judge(holds []bool) (claim.Verdict, string) {
 	var failed []string
 	for m, ok := range holds {
 		if !ok {
 			wait := s.mean(m, easy, 0, func(p point) float64 { return p.Wait })
-			failed = append(failed, fmt.Sprintf("%s (where EASY's mean wait at C = 0 is %.0f s of a response of %.0f s)",
+			failed = append(failed, fmt.Sprintf("%s: there EASY's mean wait at C = 0 is %.0f s of a response of %.0f s",
 				humanize.IBytes(uint64(s.memories[m])), wait, s.mean(m, easy, 0, response)))
 		}
 	}
-	switch len(failed) {
-	case 0:
-		return "reproduced"
-	case len(holds):
-		return "not reproduced"
-	}
-	return "reproduced but for " + strings.Join(failed, ", ")
+	return claim.Judge(holds...), strings.Join(failed, "\n")
 }
 
 // claims compares the study with what Wang et al. report. Figures are means over
 // the workloads.
-func (s *study) claims() []claim {
-	return []claim{s.factor(), s.easyWins(), s.minimum(), s.bump(), s.steadier(), s.noWorse(), s.gain()}
+func (s *study) claims() []claim.Claim {
+	return []claim.Claim{s.factor(), s.easyWins(), s.minimum(), s.bump(), s.steadier(), s.noWorse(), s.gain()}
 }
 
-func (s *study) factor() claim {
-	c := claim{ID: "W-1", Says: "Table 1: N = .37, .72, 1 for M*/M = 1.1, 1.3, 1.5", Expected: ".37 .72 1.00"}
+func (s *study) factor() claim.Claim {
+	c := claim.Claim{ID: "W-1", Source: "Table 1", Says: "N = .37, .72, 1 for M*/M = 1.1, 1.3, 1.5", Expected: ".37 .72 1.00"}
 	var n []string
 	for _, demand := range []int64{11, 13, 15} {
 		n = append(n, strings.TrimPrefix(fmt.Sprintf("%.2f", paging.TayZou(demand, 10)-1), "0"))
 	}
 	c.Measured = strings.Join(n, " ")
-	c.Verdict = "not reproduced"
-	if c.Measured == c.Expected {
-		c.Verdict = "reproduced"
-	}
+	c.Verdict = claim.Judge(c.Measured == c.Expected)
 	return c
 }
 
 // each describes every memory size, and judges the claim.
-func (s *study) each(describe func(memory int) (string, bool)) (measured, verdict string) {
+func (s *study) each(describe func(memory int) (string, bool)) (measured string, verdict claim.Verdict, why string) {
 	var parts []string
 	var holds []bool
 	for m, size := range s.memories {
@@ -69,12 +52,13 @@ func (s *study) each(describe func(memory int) (string, bool)) (measured, verdic
 		parts = append(parts, fmt.Sprintf("%s: %s", humanize.IBytes(uint64(size)), text))
 		holds = append(holds, ok)
 	}
-	return strings.Join(parts, "; "), s.judge(holds)
+	verdict, why = s.judge(holds)
+	return strings.Join(parts, "\n"), verdict, why
 }
 
-func (s *study) easyWins() claim {
-	c := claim{ID: "W-2", Says: "§5, Fig. 3: EASY has a lower mean response than FCFS at every memory size (C = 0)", Expected: "FCFS − EASY > 0"}
-	c.Measured, c.Verdict = s.each(func(m int) (string, bool) {
+func (s *study) easyWins() claim.Claim {
+	c := claim.Claim{ID: "W-2", Source: "§5, Fig. 3", Says: "EASY has a lower mean response than FCFS at every memory size (C = 0)", Expected: "FCFS − EASY > 0"}
+	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		least, sum := math.Inf(1), 0.
 		for k := range s.workloads {
 			d := s.points[s.index(m, fcfs, 0, k)].Response - s.points[s.index(m, easy, 0, k)].Response
@@ -96,13 +80,13 @@ func (s *study) best(memory, curve int) int {
 	return best
 }
 
-func (s *study) minimum() claim {
-	c := claim{
-		ID: "W-3", Says: "§5, Fig. 3: relaxing the limit by up to 10 % lowers the mean response, more costs more than it gains (EASY, T = 0)",
+func (s *study) minimum() claim.Claim {
+	c := claim.Claim{
+		ID: "W-3", Source: "§5, Fig. 3", Says: "relaxing the limit by up to 10 % lowers the mean response, more costs more than it gains (EASY, T = 0)",
 		Expected: "least at 0 < C ≤ 10 %, and at 60 % above C = 0",
 	}
 	last := len(s.excesses) - 1
-	c.Measured, c.Verdict = s.each(func(m int) (string, bool) {
+	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		best := s.best(m, easy)
 		strict := s.mean(m, easy, 0, response)
 		end := s.mean(m, easy, last, response)
@@ -113,9 +97,9 @@ func (s *study) minimum() claim {
 }
 
 // bump is about places that depend on the log; it is reported, not judged.
-func (s *study) bump() claim {
-	c := claim{ID: "W-4", Says: "§5: FCFS's response rises at C = 26 % and falls again from 28 % on (1.5 and 2 GB)", Expected: "not monotone between 20 and 40 %; the place is the log's"}
-	c.Measured, _ = s.each(func(m int) (string, bool) {
+func (s *study) bump() claim.Claim {
+	c := claim.Claim{ID: "W-4", Source: "§5", Says: "FCFS's response rises at C = 26 % and falls again from 28 % on (1.5 and 2 GB)", Expected: "not monotone between 20 and 40 %; the place is the log's"}
+	c.Measured, _, _ = s.each(func(m int) (string, bool) {
 		up, down := 0, 0
 		for e := 1; e < len(s.excesses); e++ {
 			if s.excesses[e-1] < .2 || s.excesses[e] > .4 {
@@ -130,13 +114,13 @@ func (s *study) bump() claim {
 		}
 		return fmt.Sprintf("%d steps up, %d down", up, down), up > 0 && down > 0
 	})
-	c.Verdict = "reported"
+	c.Verdict = claim.Reported
 	return c
 }
 
-func (s *study) steadier() claim {
-	c := claim{ID: "W-5a", Says: "§5, Figs. 4-6: a threshold of 25 makes the gain steady", Expected: "sd of the response over C smaller with T = 25 than with T = 0"}
-	c.Measured, c.Verdict = s.each(func(m int) (string, bool) {
+func (s *study) steadier() claim.Claim {
+	c := claim.Claim{ID: "W-5a", Source: "§5, Figs. 4-6", Says: "a threshold of 25 makes the gain steady", Expected: "sd of the response over C smaller with T = 25 than with T = 0"}
+	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		sd := func(curve int) float64 {
 			var x []float64
 			for e := range s.excesses {
@@ -149,9 +133,9 @@ func (s *study) steadier() claim {
 	return c
 }
 
-func (s *study) noWorse() claim {
-	c := claim{ID: "W-5b", Says: "§5, Figs. 4-6: beyond C = 10 %, T = 25 responds no slower than T = 0", Expected: "at every C > 10 %"}
-	c.Measured, c.Verdict = s.each(func(m int) (string, bool) {
+func (s *study) noWorse() claim.Claim {
+	c := claim.Claim{ID: "W-5b", Source: "§5, Figs. 4-6", Says: "beyond C = 10 %, T = 25 responds no slower than T = 0", Expected: "at every C > 10 %"}
+	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		worse, all := 0, 0
 		for e, excess := range s.excesses {
 			if excess > .1 {
@@ -166,9 +150,9 @@ func (s *study) noWorse() claim {
 	return c
 }
 
-func (s *study) gain() claim {
-	c := claim{ID: "W-6", Says: "§6: FCFS gains most", Expected: "best relative gain of FCFS above EASY's"}
-	c.Measured, c.Verdict = s.each(func(m int) (string, bool) {
+func (s *study) gain() claim.Claim {
+	c := claim.Claim{ID: "W-6", Source: "§6", Says: "FCFS gains most", Expected: "best relative gain of FCFS above EASY's"}
+	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		gain := func(curve int) float64 {
 			return 100 * (1 - s.mean(m, curve, s.best(m, curve), response)/s.mean(m, curve, 0, response))
 		}

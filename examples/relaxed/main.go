@@ -4,21 +4,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/gangkit/gangkit/examples/kit/claim"
+	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/des"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/swf"
@@ -67,43 +65,11 @@ type options struct {
 // The machine of the paper: two nodes of 64 processors.
 const paperMachine = 128
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
+func main() { command.Main("relaxed", relaxed) }
 
-// run is the program: exit status 0, 1 for a run that failed or was interrupted,
-// 2 for input that cannot be used. Every failure is one line on stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := relaxed(ctx, args, stdout, stderr)
-	var input inputError
-	switch {
-	case err == nil:
-		return 0
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "relaxed: interrupted")
-		return 1
-	case errors.As(err, &input):
-		fmt.Fprintln(stderr, "relaxed:", err)
-		return 2
-	}
-	fmt.Fprintln(stderr, "relaxed: run failed:", err)
-	return 1
-}
-
-// inputError is a fault of what the user gave.
-type inputError struct{ error }
-
-func (e inputError) Unwrap() error { return e.error }
-
-func parse(args []string) (o *options, help string, err error) {
-	o = &options{}
+func parse(args []string) (*options, error) {
+	o := &options{}
 	f := flag.NewFlagSet("relaxed", flag.ContinueOnError)
-	var text bytes.Buffer
-	f.SetOutput(&text)
-	f.Usage = func() {}
 	f.StringVar(&o.trace, "trace", "", "log to replay, `file` in Standard Workload Format, plain or gzip (default: generated workloads)")
 	memories := f.String("memory", "", "comma-separated `sizes` of the memory pool (default 1GiB,1.5GiB,2GiB as in the paper; for logs other than DAS2 a half, three quarters and all of twice the average use)")
 	f.Float64Var(&o.scale, "scale-memory", 0, "multiply the jobs' memory by this `factor` (default: 5 for DAS2 as in the paper, else 1)")
@@ -116,45 +82,40 @@ func parse(args []string) (o *options, help string, err error) {
 	f.Float64Var(&o.step, "step", .02, "`step` of C")
 	f.StringVar(&o.out, "out", "", "write all points and the plots into `folder`")
 	f.BoolVar(&o.json, "json", false, "print points and claims as JSON instead of text")
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		f.PrintDefaults()
-		return nil, intro + text.String(), nil
-	} else if err != nil {
-		return nil, "", err
+	err := command.Parse(f, intro, args)
+	if err != nil {
+		return nil, err
 	}
-	given := map[string]bool{}
-	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := command.Given(f)
 	switch {
-	case f.NArg() > 0:
-		return nil, "", fmt.Errorf("unexpected argument %q; a log goes with -trace", f.Arg(0))
 	case given["procs"] && (o.processors <= 0 || o.processors > 1<<30):
-		return nil, "", fmt.Errorf("-procs %d: want a number from 1 to %d", o.processors, 1<<30)
+		return nil, fmt.Errorf("-procs %d: want a number from 1 to %d", o.processors, 1<<30)
 	case given["jobs"] && o.jobs <= 0:
-		return nil, "", fmt.Errorf("-jobs %d: want a number above 0", o.jobs)
+		return nil, fmt.Errorf("-jobs %d: want a number above 0", o.jobs)
 	case o.seeds <= 0 || o.seeds > 1000:
-		return nil, "", fmt.Errorf("-seeds %d: want a number from 1 to 1000", o.seeds)
+		return nil, fmt.Errorf("-seeds %d: want a number from 1 to 1000", o.seeds)
 	case !(o.load > 0 && o.load <= 100):
-		return nil, "", fmt.Errorf("-load %v: want a number above 0, up to 100", o.load)
+		return nil, fmt.Errorf("-load %v: want a number above 0, up to 100", o.load)
 	case given["load"] && o.trace != "":
-		return nil, "", fmt.Errorf("-load %v: is for generated workloads, not for -trace", o.load)
+		return nil, fmt.Errorf("-load %v: is for generated workloads, not for -trace", o.load)
 	case given["scale-memory"] && !(o.scale > 0 && o.scale <= 1e6):
-		return nil, "", fmt.Errorf("-scale-memory %v: want a number above 0, up to 1e6", o.scale)
+		return nil, fmt.Errorf("-scale-memory %v: want a number above 0, up to 1e6", o.scale)
 	case !(o.step >= .001 && o.step <= .1):
-		return nil, "", fmt.Errorf("-step %v: want a number from .001 to .1", o.step)
+		return nil, fmt.Errorf("-step %v: want a number from .001 to .1", o.step)
 	}
 	if o.order, err = des.ParseOrder(*order); err != nil {
-		return nil, "", fmt.Errorf("-order: %w", err)
+		return nil, fmt.Errorf("-order: %w", err)
 	}
 	if given["memory"] {
 		for _, text := range strings.Split(*memories, ",") {
 			size, err := humanize.ParseBytes(strings.TrimSpace(text))
 			if err != nil || size == 0 || size > 1<<60 {
-				return nil, "", fmt.Errorf("-memory %q: want sizes like 1GiB or 500MB", text)
+				return nil, fmt.Errorf("-memory %q: want sizes like 1GiB or 500MB", text)
 			}
 			o.memories = append(o.memories, int64(size))
 		}
 	}
-	return o, "", nil
+	return o, nil
 }
 
 // load makes the workloads, and sets what depends on them.
@@ -214,28 +175,21 @@ func (o *options) defaults(processors int, scale float64, jobs int, memory int64
 }
 
 func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, help, err := parse(args)
-	if help != "" {
-		fmt.Fprint(stdout, help)
-		return nil
-	}
+	o, err := parse(args)
 	if err != nil {
-		return inputError{err}
+		return command.Input(err)
 	}
 	if o.out != "" {
 		if err := report.Writable(o.out); err != nil {
-			return inputError{fmt.Errorf("-out %s: %w", o.out, err)}
+			return command.Input(fmt.Errorf("-out %s: %w", o.out, err))
 		}
 	}
 	workloads, err := load(o)
 	if err != nil {
-		return inputError{err}
+		return command.Input(err)
 	}
 	s := &study{memories: o.memories, curves: curves(), excesses: steps(o.step), workloads: workloads, order: o.order}
-	progress := &report.Progress{}
-	if f, ok := stderr.(*os.File); ok {
-		progress = report.NewProgress(f, "simulating", int64(len(s.memories)*len(s.curves)*len(s.excesses)*len(workloads)))
-	}
+	progress := command.Progress(stderr, "simulating", int64(len(s.memories)*len(s.curves)*len(s.excesses)*len(workloads)))
 	err = s.run(ctx, func() { progress.Add(1) })
 	progress.Done()
 	if err != nil {
@@ -250,8 +204,8 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")
 		return e.Encode(struct {
-			Claims []claim  `json:"claims"`
-			Points []record `json:"points"`
+			Claims []claim.Claim `json:"claims"`
+			Points []record      `json:"points"`
 		}{s.claims(), s.records()})
 	}
 	w := workloads[0]
@@ -264,10 +218,7 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 	}
 	fmt.Fprintln(stdout, "\nClaims of the paper")
-	for _, c := range s.claims() {
-		fmt.Fprintf(stdout, "\n%s  %s\n  expected  %s\n  measured  %s\n  %s\n", c.ID, c.Says, c.Expected, c.Measured, c.Verdict)
-	}
-	return nil
+	return claim.WriteText(stdout, s.claims())
 }
 
 // table shows the mean response at a memory size, at every second value of C up

@@ -13,6 +13,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gangkit/gangkit/examples/kit/claim"
+	"github.com/gangkit/gangkit/examples/kit/command"
 )
 
 func sqrt(x float64) float64 { return math.Sqrt(x) }
@@ -20,7 +23,7 @@ func sqrt(x float64) float64 { return math.Sqrt(x) }
 func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, diagnostics bytes.Buffer
-	status = run(context.Background(), args, &out, &diagnostics)
+	status = command.Run(context.Background(), "relaxed", relaxed, args, &out, &diagnostics)
 	return status, out.String(), diagnostics.String()
 }
 
@@ -30,7 +33,7 @@ func TestTextHasTablesAndClaims(t *testing.T) {
 	status, stdout, stderr := call(t, small...)
 	require.Zero(t, status, stderr)
 	assert.Empty(t, stderr)
-	for _, text := range []string{"1.0 GiB of memory", "1.5 GiB of memory", "2.0 GiB of memory", "W-1 ", "W-2 ", "W-3 ", "W-4 ", "W-5a ", "W-5b ", "W-6 ", ".37 .72 1.00\n  reproduced"} {
+	for _, text := range []string{"1.0 GiB of memory", "1.5 GiB of memory", "2.0 GiB of memory", "W-1 ", "W-2 ", "W-3 ", "W-4 ", "W-5a ", "W-5b ", "W-6 ", ".37 .72 1.00\n      verdict   reproduced"} {
 		assert.Contains(t, stdout, text)
 	}
 }
@@ -41,7 +44,7 @@ func TestSameSeedSameBytesOnAnyNumberOfCores(t *testing.T) {
 	_, one, _ := call(t, append(small, "-json")...)
 	assert.Equal(t, many, one)
 	var list struct {
-		Claims []claim
+		Claims []claim.Claim
 		Points []record
 	}
 	require.NoError(t, json.Unmarshal([]byte(one), &list))
@@ -62,7 +65,7 @@ func TestOutputFolder(t *testing.T) {
 func TestClaimsAreNotAlwaysReproduced(t *testing.T) {
 	status, stdout, stderr := call(t, append(small, "-memory", "1TiB", "-load", ".001")...)
 	require.Zero(t, status, stderr)
-	assert.Equal(t, 4, strings.Count(stdout, "\n  not reproduced\n"), stdout)
+	assert.Equal(t, 4, strings.Count(stdout, "verdict   not reproduced\n"), stdout)
 }
 
 func TestBadInputIsOneLineAndStatus2(t *testing.T) {
@@ -93,7 +96,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	assert.Equal(t, 1, run(ctx, small, &stdout, &stderr))
+	assert.Equal(t, 1, command.Run(ctx, "relaxed", relaxed, small, &stdout, &stderr))
 	assert.Equal(t, "relaxed: interrupted\n", stderr.String())
 	assert.Empty(t, stdout.String())
 }

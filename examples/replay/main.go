@@ -6,14 +6,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"time"
 
+	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/spaceshare"
@@ -21,49 +19,16 @@ import (
 	"github.com/gangkit/gangkit/examples/kit/workload"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
-
-// run is the program: exit status 0, 1 for a run that failed or was interrupted,
-// 2 for input that cannot be used. Every failure is one line on stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := replay(ctx, args, stdout, stderr)
-	var input inputError
-	switch {
-	case err == nil:
-		return 0
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "replay: interrupted")
-		return 1
-	case errors.As(err, &input):
-		fmt.Fprintln(stderr, "replay:", err)
-		return 2
-	}
-	fmt.Fprintln(stderr, "replay: run failed:", err)
-	return 1
-}
-
-// inputError is a fault of what the user gave.
-type inputError struct{ error }
-
-func (e inputError) Unwrap() error { return e.error }
+func main() { command.Main("replay", replay) }
 
 func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, help, err := parse(args)
-	if help != "" {
-		fmt.Fprint(stdout, help)
-		return nil
-	}
+	o, err := parse(args)
 	if err != nil {
-		return inputError{err}
+		return command.Input(err)
 	}
 	w, err := load(o)
 	if err != nil {
-		return inputError{err}
+		return command.Input(err)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -75,14 +40,11 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	job := -1
 	if o.explain != 0 {
 		if job = slices.Index(w.Numbers, o.explain); job < 0 {
-			return inputError{fmt.Errorf("-explain %d: no such job in %s, or dropped", o.explain, w.Name)}
+			return command.Input(fmt.Errorf("-explain %d: no such job in %s, or dropped", o.explain, w.Name))
 		}
 	}
 
-	progress := &report.Progress{}
-	if f, ok := stderr.(*os.File); ok {
-		progress = report.NewProgress(f, "replaying", int64(len(w.Jobs)*len(o.policies)))
-	}
+	progress := command.Progress(stderr, "replaying", int64(len(w.Jobs)*len(o.policies)))
 	var outcomes []outcome
 	for _, p := range o.policies {
 		result, err := simulate(ctx, o, w, p, memory, job, progress)

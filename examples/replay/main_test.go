@@ -14,12 +14,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gangkit/gangkit/examples/kit/command"
 )
 
 func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, diagnostics bytes.Buffer
-	status = run(context.Background(), args, &out, &diagnostics)
+	status = command.Run(context.Background(), "replay", replay, args, &out, &diagnostics)
 	return status, out.String(), diagnostics.String()
 }
 
@@ -257,7 +259,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	cancel()
 	out := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	status := run(ctx, []string{"-jobs", "3000", "-policy", "easy", "-out", out, "-starts", filepath.Join(out, "s.csv")}, &stdout, &stderr)
+	status := command.Run(ctx, "replay", replay, []string{"-jobs", "3000", "-policy", "easy", "-out", out, "-starts", filepath.Join(out, "s.csv")}, &stdout, &stderr)
 	assert.Equal(t, 1, status)
 	assert.Equal(t, "replay: interrupted\n", stderr.String())
 	assert.Empty(t, stdout.String())
@@ -272,7 +274,7 @@ func TestOutputThatCannotBeWrittenIsAFailedRun(t *testing.T) {
 	require.NoError(t, r.Close())
 	defer w.Close()
 	var stderr bytes.Buffer
-	status := run(context.Background(), []string{"-jobs", "50", "-policy", "easy", "-json"}, w, &stderr)
+	status := command.Run(context.Background(), "replay", replay, []string{"-jobs", "50", "-policy", "easy", "-json"}, w, &stderr)
 	assert.Equal(t, 1, status)
 	assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
 }

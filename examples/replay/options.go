@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -15,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gangkit/gangkit/backfill"
+	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/des"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/spaceshare"
@@ -77,13 +76,10 @@ const (
 // maxLoad bounds -load: beyond it all jobs arrive at once.
 const maxLoad = 100
 
-// parse reads the command line. If it asks for help, that is the answer.
-func parse(args []string) (o *options, help string, err error) {
-	o = &options{}
+// parse reads the command line.
+func parse(args []string) (*options, error) {
+	o := &options{}
 	f := flag.NewFlagSet("replay", flag.ContinueOnError)
-	var text bytes.Buffer
-	f.SetOutput(&text)
-	f.Usage = func() {}
 	f.StringVar(&o.trace, "trace", "", "log to replay, `file` in Standard Workload Format, plain or gzip (default: jobs of the Lublin-Feitelson model)")
 	f.IntVar(&o.processors, "procs", 0, fmt.Sprintf("processors of the machine (default: what the log says; %d for the generated workload)", defaultProcessors))
 	memory := f.String("memory", "", "memory of the machine, one pool, as `size` like 64GiB (default: twice what the jobs use on average when they keep all processors busy)")
@@ -99,66 +95,60 @@ func parse(args []string) (o *options, help string, err error) {
 	f.Int64Var(&o.explain, "explain", 0, "say why the job of this `number` waited, and when it was promised what")
 	f.BoolVar(&o.json, "json", false, "print one JSON array instead of the table, an object a policy")
 
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		f.PrintDefaults()
-		return nil, intro + text.String(), nil
-	} else if err != nil {
-		return nil, "", err
+	err := command.Parse(f, intro, args)
+	if err != nil {
+		return nil, err
 	}
-	if f.NArg() > 0 {
-		return nil, "", fmt.Errorf("unexpected argument %q; a log goes with -trace", f.Arg(0))
-	}
-	given := map[string]bool{}
-	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := command.Given(f)
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"procs", o.processors}, {"jobs", o.jobs}} {
 		if given[n.name] && (n.value <= 0 || n.value > math.MaxInt32) {
-			return nil, "", fmt.Errorf("-%s %d: want a number from 1 to %d", n.name, n.value, math.MaxInt32)
+			return nil, fmt.Errorf("-%s %d: want a number from 1 to %d", n.name, n.value, math.MaxInt32)
 		}
 	}
 	if given["load"] && !(o.load > 0 && o.load <= maxLoad) {
-		return nil, "", fmt.Errorf("-load %v: want a number above 0, up to %d", o.load, maxLoad)
+		return nil, fmt.Errorf("-load %v: want a number above 0, up to %d", o.load, maxLoad)
 	}
 	for _, n := range []struct {
 		name  string
 		value float64
 	}{{"excess", o.excess}, {"threshold", o.threshold}} {
 		if !(n.value >= 0) || math.IsInf(n.value, 0) {
-			return nil, "", fmt.Errorf("-%s %v: want a number that is not negative", n.name, n.value)
+			return nil, fmt.Errorf("-%s %v: want a number that is not negative", n.name, n.value)
 		}
 	}
 	if given["memory"] {
 		size, err := humanize.ParseBytes(*memory)
 		if err != nil || size == 0 || size > math.MaxInt64/2 {
-			return nil, "", fmt.Errorf("-memory %q: want a size like 64GiB or 500MB", *memory)
+			return nil, fmt.Errorf("-memory %q: want a size like 64GiB or 500MB", *memory)
 		}
 		o.memory = int64(size)
 	}
 	if o.order, err = des.ParseOrder(*order); err != nil {
-		return nil, "", fmt.Errorf("-order: %w", err)
+		return nil, fmt.Errorf("-order: %w", err)
 	}
 	if o.policies, err = parsePolicies(*policies); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if o.starts != "" {
 		if len(o.policies) != 1 {
-			return nil, "", fmt.Errorf("-starts %s: needs one policy, not the %d of -policy %s", o.starts, len(o.policies), *policies)
+			return nil, fmt.Errorf("-starts %s: needs one policy, not the %d of -policy %s", o.starts, len(o.policies), *policies)
 		}
 		switch s, err := os.Stat(o.starts); {
 		case err == nil && s.IsDir():
-			return nil, "", fmt.Errorf("-starts %s: is a folder", o.starts)
+			return nil, fmt.Errorf("-starts %s: is a folder", o.starts)
 		case err == nil && !s.Mode().IsRegular(): // a pipe, a terminal
 		default:
 			if err := report.Writable(filepath.Dir(o.starts)); err != nil {
-				return nil, "", fmt.Errorf("-starts %s: %w", o.starts, err)
+				return nil, fmt.Errorf("-starts %s: %w", o.starts, err)
 			}
 		}
 	}
 	if o.out != "" {
 		if err := report.Writable(o.out); err != nil {
-			return nil, "", fmt.Errorf("-out %s: %w", o.out, err)
+			return nil, fmt.Errorf("-out %s: %w", o.out, err)
 		}
 	}
 	if o.trace == "" {
@@ -166,7 +156,7 @@ func parse(args []string) (o *options, help string, err error) {
 		o.jobs = cmp.Or(o.jobs, defaultJobs)
 		o.load = cmp.Or(o.load, defaultLoad)
 	}
-	return o, "", nil
+	return o, nil
 }
 
 // policy is a scheduling policy in one of its forms.
