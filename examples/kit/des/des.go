@@ -82,13 +82,16 @@ const checkEvery = 1024
 // function fails, and returns its error; or until ctx is done, and returns its
 // cause. An event that lies in the past is an error: time never runs backwards.
 func (s *Simulation) Run(ctx context.Context) error {
+	if s.Order < 0 || int(s.Order) >= len(orders) {
+		return fmt.Errorf("%v: %w", s.Order, ErrOrder)
+	}
 	sources := [3]Source{s.Terminations, s.Submissions, s.Timers}
 	if s.Order == SubmitFirst {
 		sources[0], sources[1] = sources[1], sources[0]
 	}
 	last := time.Duration(-1 << 63)
 	for i := 1; ; i++ {
-		if i%checkEvery == 0 && ctx.Err() != nil {
+		if i%checkEvery == 1 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		now, ok := earliest(sources)

@@ -131,6 +131,12 @@ func TestCancelledContextEndsAnEndlessRun(t *testing.T) {
 	assert.ErrorIs(t, s.Run(ctx), why)
 }
 
+func TestUnknownOrder(t *testing.T) {
+	s, _ := simulation(des.Batch)
+	s.Order = 3
+	assert.ErrorIs(t, s.Run(context.Background()), des.ErrOrder)
+}
+
 func TestNamesOfOrders(t *testing.T) {
 	for order := des.Batch; order <= des.TerminateFirst; order++ {
 		parsed, err := des.ParseOrder(order.String())

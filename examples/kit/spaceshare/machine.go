@@ -158,8 +158,14 @@ func newMachine(jobs []Job, c Config) (*Machine, error) {
 	if len(jobs) > math.MaxInt32 {
 		return nil, fmt.Errorf("%d jobs: %w", len(jobs), ErrJob)
 	}
-	if c.Threshold < 0 || math.IsNaN(c.Threshold) {
+	if !(c.Threshold >= 0) || math.IsInf(c.Threshold, 1) {
 		return nil, fmt.Errorf("threshold %v: %w", c.Threshold, ErrConfig)
+	}
+	if math.IsInf(c.Excess, 1) {
+		return nil, fmt.Errorf("excess %v: %w", c.Excess, ErrConfig)
+	}
+	if _, err := des.ParseOrder(c.Order.String()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	pool, err := admission.NewPool(admission.PoolConfig{Processors: c.Processors, Memory: c.Memory, Excess: c.Excess})
 	if err != nil {
@@ -310,7 +316,11 @@ func (t *terminations) Handle(now time.Duration) error {
 type timers Machine
 
 func (t *timers) Next() (time.Duration, bool) {
-	at, _, ok := t.relax.First()
+	at, i, ok := t.relax.First()
+	for ok && t.result.Starts[i] != never {
+		t.relax.Remove()
+		at, i, ok = t.relax.First()
+	}
 	if work, due := t.planner.Next(); due {
 		// The pass of this instant is still to come, and sees to what is due now.
 		if start := (*Machine)(t).When(work); start > t.now && (!ok || start < at) {
@@ -327,9 +337,7 @@ func (t *timers) Handle(now time.Duration) error {
 	}
 	if at, i, ok := m.relax.First(); ok && at <= now {
 		m.relax.Remove()
-		if m.result.Starts[i] == never {
-			return m.planner.Relax(m.work(), i)
-		}
+		return m.planner.Relax(m.work(), i)
 	}
 	return nil
 }

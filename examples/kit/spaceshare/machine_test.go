@@ -89,6 +89,9 @@ func TestMachinesThatCannotBe(t *testing.T) {
 		{spaceshare.Config{Processors: 1, Memory: 7, Excess: math.NaN()}, "NaN"},
 		{spaceshare.Config{Processors: 1, Threshold: -1}, "-1"},
 		{spaceshare.Config{Processors: 1, Threshold: math.NaN()}, "NaN"},
+		{spaceshare.Config{Processors: 1, Threshold: math.Inf(1)}, "threshold +Inf"},
+		{spaceshare.Config{Processors: 1, Memory: 7, Excess: math.Inf(1)}, "excess +Inf"},
+		{spaceshare.Config{Processors: 1, Order: 3}, "Order(3)"},
 		{spaceshare.Config{Processors: 1, Depth: -2}, "-2"},
 	} {
 		_, err := spaceshare.Replay(t.Context(), nil, c.config)
@@ -120,7 +123,7 @@ func TestCancelledReplayEnds(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(why)
-	_, err := spaceshare.Replay(ctx, randomJobs(1, 5000, 8, 100), spaceshare.Config{Processors: 8})
+	_, err := spaceshare.Replay(ctx, randomJobs(1, 3, 8, 100), spaceshare.Config{Processors: 8})
 	assert.ErrorIs(t, err, why)
 }
 

@@ -65,6 +65,17 @@ func TestWatchAgreesWithTheResult(t *testing.T) {
 	}
 }
 
+// A job that has started has no limit left to relax: nothing happens when its
+// threshold comes.
+func TestStartedJobsDoNotWakeTheMachine(t *testing.T) {
+	var instants []time.Duration
+	replay(t, []spaceshare.Job{job(0, 100, 100, 1, 10)}, spaceshare.Config{
+		Processors: 1, Memory: 10, Excess: .5, Threshold: .25,
+		Watch: func(now time.Duration, _ *spaceshare.Machine) { instants = append(instants, now) },
+	})
+	assert.Equal(t, []time.Duration{0, 100 * time.Second}, instants)
+}
+
 // What is not considered is not in use, however much there is of it.
 func TestIgnoredMemoryIsNotInUse(t *testing.T) {
 	jobs := []spaceshare.Job{job(0, 5, 5, 1, math.MaxInt64), job(0, 5, 5, 2, math.MaxInt64)}

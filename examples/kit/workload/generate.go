@@ -75,11 +75,14 @@ func (w *Workload) Load() float64 {
 
 // Scale brings the offered load to load by stretching the time between
 // submissions, which stay at whole seconds. Run times and sizes are as before;
-// the daily cycle is stretched with the rest. It replaces the jobs.
+// the daily cycle is stretched with the rest. It replaces the jobs. A load at which
+// all of them would be submitted within a second, or not within what a
+// time.Duration holds, is an [ErrRange].
 func (w *Workload) Scale(load float64) error {
 	ratio := w.Load() / load
 	first, last := w.Jobs[0].Submit, w.Jobs[len(w.Jobs)-1].Submit
-	if !(load > 0) || math.IsInf(load, 0) || math.IsInf(ratio, 0) || ratio*(last-first).Seconds() > maxSeconds {
+	span := ratio * (last - first).Seconds()
+	if !(load > 0) || math.IsInf(load, 0) || math.IsInf(ratio, 0) || !(span >= 1 && span <= maxSeconds) {
 		return fmt.Errorf("load %v of a workload of load %.3g: %w", load, w.Load(), ErrRange)
 	}
 	jobs := make([]spaceshare.Job, len(w.Jobs))

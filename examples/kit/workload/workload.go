@@ -63,7 +63,8 @@ var reasonNames = [reasons]string{
 }
 
 // maxSeconds bounds the times of a log, 68 years: far more than any log spans,
-// and few enough for sums of them to stay in the clock's range.
+// and few enough for two or three of them in a row. Only a log of jobs that keep a
+// machine busy for centuries overflows the clock, which the replay then reports.
 const maxSeconds = 1 << 31
 
 // maxMemory bounds a job's memory, in bytes: 8 PiB. What exceeds it counts as so

@@ -230,7 +230,7 @@ func TestScaleHitsTheLoad(t *testing.T) {
 	w, err := workload.Generate(100, 128, 3)
 	require.NoError(t, err)
 	before := w.Jobs
-	for _, load := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-12} {
+	for _, load := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-12, 1e12} {
 		assert.ErrorIs(t, w.Scale(load), workload.ErrRange, load)
 		assert.True(t, slices.Equal(before, w.Jobs))
 	}
