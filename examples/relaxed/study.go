@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gangkit/gangkit/backfill"
 	"github.com/gangkit/gangkit/examples/kit/des"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
+	"github.com/gangkit/gangkit/examples/kit/parallel"
 	"github.com/gangkit/gangkit/examples/kit/spaceshare"
 	"github.com/gangkit/gangkit/examples/kit/workload"
 	"github.com/gangkit/gangkit/paging"
@@ -75,42 +73,13 @@ func (s *study) mean(memory, curve, excess int, of func(point) float64) float64 
 
 func response(p point) float64 { return p.Response }
 
-// run fills the grid, on all cores; which run is done where does not show in the
-// outcome. done is called after each, by one goroutine at a time.
+// run fills the grid, and calls done after each point.
 func (s *study) run(ctx context.Context, done func()) error {
 	s.points = make([]point, len(s.memories)*len(s.curves)*len(s.excesses)*len(s.workloads))
-	var (
-		next  atomic.Int64
-		group sync.WaitGroup
-		guard sync.Mutex
-		first error
-	)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(s.points) || ctx.Err() != nil {
-					return
-				}
-				p, err := s.one(ctx, i)
-				s.points[i] = p
-				guard.Lock()
-				if err != nil && first == nil {
-					first = err
-					stop()
-				}
-				done()
-				guard.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	if first != nil {
-		return first
-	}
-	return ctx.Err()
+	return parallel.Each(ctx, len(s.points), func(ctx context.Context, i int) (err error) {
+		s.points[i], err = s.one(ctx, i)
+		return err
+	}, done)
 }
 
 func (s *study) one(ctx context.Context, i int) (point, error) {
