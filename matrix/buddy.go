@@ -1,0 +1,253 @@
+package matrix
+
+import (
+	"math"
+	"math/bits"
+)
+
+// best sums up the controllers of one level in a node of the tree, so that the
+// least loaded controller which is free in some slot can be searched from the
+// root.
+//
+// Loads and slots are counted as far as they are kept in the node and below it.
+// What is kept above covers all controllers of the node alike: a span at an
+// ancestor adds the controller's width to each load, and takes one more slot
+// from each, in which, as no cell is used twice, nothing is kept below. So to
+// the load of a controller comes its width times the spans above, to the slots
+// it is used in their number, and it is free in some slot exactly if the slots it
+// is used in are fewer than all. No set of slots has to be compared.
+//
+// Of the pairs (load, slots) of a node's controllers best keeps two and a bound:
+// enough to bound from below the load of those used in at most k slots, and to
+// tell whether there are any.
+type best struct {
+	load  int64 // the least load
+	next  int64 // no more than the least load of those used in fewer slots than used
+	used  int32 // the fewest slots of those of the least load
+	least int32 // the fewest slots
+}
+
+// nothing is the best of no controllers. Adding spans above keeps it beyond all
+// loads and slots there are.
+var nothing = best{load: math.MaxInt64 / 2, next: math.MaxInt64 / 2, used: math.MaxInt32 / 2, least: math.MaxInt32 / 2}
+
+// without bound is a number of slots in which even the busiest controller is
+// free, but fewer than nothing is used in.
+const unbounded = math.MaxInt32 / 4
+
+// either returns the best of two sets of controllers.
+func either(a, b best) best {
+	if b.load < a.load || b.load == a.load && b.used < a.used {
+		a, b = b, a
+	}
+	if b.used < a.used {
+		a.next = min(a.next, b.load)
+	} else if b.least < a.used {
+		a.next = min(a.next, b.next)
+	}
+	a.least = min(a.least, b.least)
+	return a
+}
+
+// below returns what b becomes with n more spans above, for controllers of a
+// level.
+func (b best) below(n, level int) best {
+	load := int64(n) << level
+	return best{b.load + load, b.next + load, b.used + int32(n), b.least + int32(n)}
+}
+
+// bound bounds from below the load of the controllers that are used in fewer
+// than so many slots; ok says whether there are any.
+func (b best) bound(slots int) (load int64, ok bool) {
+	if int(b.used) < slots {
+		return b.load, true
+	}
+	return b.next, int(b.least) < slots
+}
+
+// rate computes what a node keeps of its controllers.
+func (c *cells) rate(h, j int) {
+	t := &c.tiers[h]
+	own := groupBits + h // the level at which the node itself is a controller
+	b := t.best[j*(own+1):][:own+1]
+	if h == 0 {
+		for level := range b {
+			b[level] = nothing
+			for lo := j << groupBits; lo < (j+1)<<groupBits && lo+1<<level <= c.pes; lo += 1 << level {
+				load, used := c.measure(lo, lo+1<<level)
+				b[level] = either(b[level], best{load, nothing.next, used, used})
+			}
+			b[level] = b[level].below(int(t.count[j]), level)
+		}
+		return
+	}
+	left := c.tiers[h-1].best[2*j*own:][:own]
+	var right []best
+	if 2*j+1 < len(c.tiers[h-1].count) {
+		right = c.tiers[h-1].best[(2*j+1)*own:][:own]
+	}
+	n := int(t.count[j])
+	for level, l := range left {
+		if right != nil {
+			l = either(l, right[level])
+		}
+		b[level] = l.below(n, level)
+	}
+	b[own] = nothing
+	if (j+1)<<own <= c.pes {
+		var used int32
+		for _, word := range t.any[j*c.stride:][:c.stride] {
+			used += int32(bits.OnesCount64(word))
+		}
+		b[own] = best{left[own-1].load + right[own-1].load + int64(n)<<own, nothing.next, used, used}
+	}
+}
+
+// measure returns the load of a controller in a group, and in how many slots it
+// is used, as far as they are kept PE by PE.
+func (c *cells) measure(lo, hi int) (load int64, slots int32) {
+	for w := range c.stride {
+		var used uint64
+		n := 0
+		for i := lo*c.stride + w; i < hi*c.stride; i += c.stride {
+			n += bits.OnesCount64(c.leaf[i])
+			used |= c.leaf[i]
+		}
+		load += int64(n)
+		slots += int32(bits.OnesCount64(used))
+	}
+	return load, slots
+}
+
+// candidate is a node in which to search on, or the controller to choose if no
+// other candidate comes before it.
+type candidate struct {
+	load   int64 // of no controller in it that is free in a slot is it less
+	pe     int32 // its first PE
+	height int32 // chosen if a controller
+	above  int32 // slots kept at its ancestors
+}
+
+const chosen = -1
+
+// before is the order of the search. Candidates do not overlap, so of those with
+// the same load the first has the lowest controllers.
+func (a candidate) before(b candidate) bool {
+	return a.load < b.load || a.load == b.load && a.pe < b.pe
+}
+
+// least returns the first PE of the least loaded controller of a level that is
+// used in fewer than so many slots and whose first n PEs fit, of several the
+// lowest, -1 if there is none. It searches best first, by the bounds of the
+// nodes; they are nearly exact, so O(log² PEs) if all PEs fit.
+func (c *cells) least(level, slots, n int, fits func(pe int) bool) int {
+	c.search = c.search[:0]
+	c.offer(len(c.tiers)-1, 0, 0, level, slots)
+	for len(c.search) > 0 {
+		d := c.pop()
+		h, j := int(d.height), int(d.pe)>>(groupBits+max(d.height, 0))
+		switch {
+		case h == chosen:
+			return int(d.pe)
+		case groupBits+h == level:
+			if fitting(int(d.pe), n, fits) {
+				return int(d.pe)
+			}
+		case h == 0:
+			c.offerWithin(d, level, slots, n, fits)
+		default:
+			above := int(d.above + c.tiers[h].count[j])
+			c.offer(h-1, 2*j, above, level, slots)
+			if 2*j+1 < len(c.tiers[h-1].count) {
+				c.offer(h-1, 2*j+1, above, level, slots)
+			}
+		}
+	}
+	return -1
+}
+
+// offer makes a node a candidate if it has controllers to choose from.
+func (c *cells) offer(h, j, above, level, slots int) {
+	load, ok := c.tiers[h].best[j*(groupBits+h+1)+level].bound(slots - above)
+	if ok {
+		c.push(candidate{load + int64(above)<<level, int32(j << (groupBits + h)), int32(h), int32(above)})
+	}
+}
+
+// offerWithin makes the least loaded controller of a group that fits a
+// candidate.
+func (c *cells) offerWithin(d candidate, level, slots, n int, fits func(pe int) bool) {
+	const none = math.MaxInt64
+	var loads [group]int64
+	first := int(d.pe)
+	controllers := min(group, c.pes-first) >> level
+	above := int(d.above + c.tiers[0].count[first>>groupBits])
+	for k := range controllers {
+		load, used := c.measure(first+k<<level, first+(k+1)<<level)
+		if loads[k] = load + int64(above)<<level; int(used)+above >= slots {
+			loads[k] = none
+		}
+	}
+	for {
+		k := 0
+		for i := range controllers {
+			if loads[i] < loads[k] {
+				k = i
+			}
+		}
+		if loads[k] == none {
+			return
+		}
+		if fitting(first+k<<level, n, fits) {
+			c.push(candidate{load: loads[k], pe: int32(first + k<<level), height: chosen})
+			return
+		}
+		loads[k] = none
+	}
+}
+
+// fitting says whether the n PEs from lo on fit.
+func fitting(lo, n int, fits func(pe int) bool) bool {
+	if fits != nil {
+		for pe := lo; pe < lo+n; pe++ {
+			if !fits(pe) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// push and pop keep the candidates as a heap.
+func (c *cells) push(d candidate) {
+	c.search = append(c.search, d)
+	i := len(c.search) - 1
+	for i > 0 && d.before(c.search[(i-1)/2]) {
+		c.search[i] = c.search[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	c.search[i] = d
+}
+
+func (c *cells) pop() candidate {
+	top := c.search[0]
+	n := len(c.search) - 1
+	d := c.search[n]
+	c.search = c.search[:n]
+	i := 0
+	for 2*i+1 < n {
+		k := 2*i + 1
+		if k+1 < n && c.search[k+1].before(c.search[k]) {
+			k++
+		}
+		if !c.search[k].before(d) {
+			break
+		}
+		c.search[i] = c.search[k]
+		i = k
+	}
+	if n > 0 {
+		c.search[i] = d
+	}
+	return top
+}
