@@ -70,3 +70,109 @@ func BenchmarkChange(b *testing.B) {
 		})
 	}
 }
+
+// One reference of a process. x-twin says how many times as long it takes with
+// math.Pow, as the definition reads.
+func BenchmarkWalk(b *testing.B) {
+	for _, theta := range []float64{1, 1.25, 2} {
+		b.Run(fmt.Sprintf("theta=%v", theta), func(b *testing.B) {
+			c := paging.WalkConfig{Locality: theta, Range: 10240}
+			const steps = 100_000
+			twin := position{config: c, random: rand.New(rand.NewPCG(1, 30))}
+			sum, start := 0.0, time.Now()
+			for range steps {
+				sum += twin.next()
+			}
+			slow := float64(time.Since(start).Nanoseconds()) / steps
+			require.Positive(b, sum)
+			w := newWalk(b, c, 1)
+			b.ReportAllocs()
+			units := 0
+			for b.Loop() {
+				units += w.Next()
+			}
+			require.Positive(b, units)
+			b.ReportMetric(slow/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "x-twin")
+		})
+	}
+}
+
+// pageStream is a stream of references of low locality.
+func pageStream(tb testing.TB, pages int) []int {
+	w := newWalk(tb, paging.WalkConfig{Locality: 1, Range: 4 * pages}, 1)
+	stream := make([]int, 1<<20)
+	for i := range stream {
+		stream[i] = w.Next() / 4
+	}
+	return stream
+}
+
+// One reference in the LRU stack, faults of all memories counted. x-twin says how
+// many times as long it takes in a list.
+func BenchmarkStack(b *testing.B) {
+	for _, pages := range []int{256, 2_560, 25_600, 256_000} {
+		b.Run(fmt.Sprintf("pages=%d", pages), func(b *testing.B) {
+			stream := pageStream(b, pages)
+			s, twin := newStack(b, pages), make(list, pages)
+			for i := range pages {
+				s.Touch(i)
+				twin[pages-1-i] = i
+			}
+			const steps = 2000
+			start := time.Now()
+			for _, page := range stream[:steps] {
+				twin.touch(page)
+			}
+			slow := float64(time.Since(start).Nanoseconds()) / steps
+			b.ReportAllocs()
+			i, sum := 0, 0
+			for b.Loop() {
+				sum += s.Touch(stream[i])
+				i = (i + 1) % len(stream)
+			}
+			require.Positive(b, sum)
+			b.ReportMetric(slow/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "x-twin")
+		})
+	}
+}
+
+// One reference in a memory half the size of what two processes use in turn.
+// x-twin says how many times as long it takes with a list of pages.
+func BenchmarkMemory(b *testing.B) {
+	const quantum = 10_000
+	for _, frames := range []int{256, 2_560, 25_600, 256_000} {
+		b.Run(fmt.Sprintf("frames=%d", frames), func(b *testing.B) {
+			stream := pageStream(b, frames)
+			m, twin := newMemory(b, frames), &pool{frames: frames, seen: map[reference]bool{}}
+			p := [2]*paging.Process{newProcess(b, m, frames), newProcess(b, m, frames)}
+			for i := range p {
+				for page := range frames {
+					p[i].Touch(page)
+					if i == 1 {
+						twin.list = append(twin.list, reference{i, frames - 1 - page})
+					}
+				}
+			}
+			const steps = 2000
+			start := time.Now()
+			for i, page := range stream[:steps] {
+				twin.touch(reference{i / (steps / 2), page})
+			}
+			slow := float64(time.Since(start).Nanoseconds()) / steps
+			b.ReportAllocs()
+			i, turn, faults := 0, 0, 0
+			for b.Loop() {
+				if p[turn].Touch(stream[i]) == paging.Fault {
+					faults++
+				}
+				if i = (i + 1) % len(stream); i%quantum == 0 {
+					turn = 1 - turn
+				}
+			}
+			if b.N > 1000 {
+				require.Positive(b, faults, "they must take frames from each other")
+			}
+			b.ReportMetric(slow/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "x-twin")
+		})
+	}
+}

@@ -2,6 +2,7 @@ package paging_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gangkit/gangkit/paging"
@@ -145,4 +146,117 @@ func ExampleProgress() {
 	// 110.000 C ends   1200 MB × 1.5583  A 52.330  B 5.583
 	// 115.583 B ends    600 MB × 1.0000  A 30.000
 	// 145.583 A ends      0 MB × 1.0000
+}
+
+// How much of 10 MB does a process refer to? A unit of the walk is 1 KB.
+func ExampleWalk() {
+	const units = 10 * 1024
+	for _, theta := range []float64{1, 1.5, 2} {
+		w, err := paging.NewWalk(paging.WalkConfig{Locality: theta, Range: units}, rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			panic(err)
+		}
+		seen, covered := [units]bool{}, 0
+		fmt.Printf("θ = %-3v", theta)
+		for n := 1; n <= 1_000_000; n++ {
+			if unit := w.Next(); !seen[unit] {
+				seen[unit] = true
+				covered++
+			}
+			if n == 10_000 || n == 100_000 || n == 1_000_000 {
+				fmt.Printf("  %7d references: %3d %%", n, covered*100/units)
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// θ = 1      10000 references:  37 %   100000 references:  99 %  1000000 references: 100 %
+	// θ = 1.5    10000 references:   6 %   100000 references:  46 %  1000000 references:  93 %
+	// θ = 2      10000 references:   3 %   100000 references:  18 %  1000000 references:  84 %
+}
+
+// What a process faults in each size of memory, from one pass over a million of
+// its references. It uses 2560 pages of 4 KB.
+func ExampleStack() {
+	const pages = 2560
+	fmt.Println("memory   θ = 1   θ = 1.5 θ = 2")
+	var curves []paging.Curve
+	for _, theta := range []float64{1, 1.5, 2} {
+		w, err := paging.NewWalk(paging.WalkConfig{Locality: theta, Range: 4 * pages}, rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			panic(err)
+		}
+		s, err := paging.NewStack(pages)
+		if err != nil {
+			panic(err)
+		}
+		for i := range 1_000_000 {
+			if i == 200_000 { // the memory is warm
+				s.Discard()
+			}
+			s.Touch(w.Next() / 4)
+		}
+		curves = append(curves, s.Curve())
+	}
+	for percent := 10; percent <= 100; percent += 30 {
+		fmt.Printf("%4d %% ", percent)
+		for _, c := range curves {
+			fmt.Printf("  %.4f", c.Rate(float64(percent)/100*pages))
+		}
+		fmt.Println()
+	}
+	// Output:
+	// memory   θ = 1   θ = 1.5 θ = 2
+	//   10 %   0.1424  0.0212  0.0026
+	//   40 %   0.0944  0.0111  0.0001
+	//   70 %   0.0504  0.0043  0.0000
+	//  100 %   0.0000  0.0000  0.0000
+}
+
+// Three processes of 1000 pages each take turns on a node with 2000 frames. When
+// one comes back, the others have taken a part of its memory.
+func ExampleMemory() {
+	m, err := paging.NewMemory(2000)
+	if err != nil {
+		panic(err)
+	}
+	type process struct {
+		*paging.Process
+		walk *paging.Walk
+	}
+	var processes []process
+	for i := range 3 {
+		w, err := paging.NewWalk(paging.WalkConfig{Locality: 1, Range: 4000}, rand.New(rand.NewPCG(uint64(i), 0)))
+		if err != nil {
+			panic(err)
+		}
+		p, err := m.NewProcess(1000)
+		if err != nil {
+			panic(err)
+		}
+		processes = append(processes, process{p, w})
+	}
+	for quantum := range 9 {
+		p := processes[quantum%3]
+		resident := p.Resident()
+		var found [3]int
+		for range 5000 {
+			found[p.Touch(p.walk.Next()/4)]++
+		}
+		fmt.Printf("%c comes with %4d pages, first touches %3d, faults %3d, leaves with %4d\n",
+			'A'+quantum%3, resident, found[paging.First], found[paging.Fault], p.Resident())
+	}
+	processes[0].Exit()
+	fmt.Println("A ends:", m.Used(), "frames in use")
+	// Output:
+	// A comes with    0 pages, first touches 553, faults   0, leaves with  553
+	// B comes with    0 pages, first touches 602, faults   0, leaves with  602
+	// C comes with    0 pages, first touches 473, faults   0, leaves with  473
+	// A comes with  553 pages, first touches 222, faults   0, leaves with  775
+	// B comes with  602 pages, first touches 194, faults   0, leaves with  796
+	// C comes with  473 pages, first touches 315, faults   0, leaves with  788
+	// A comes with  534 pages, first touches 141, faults  90, leaves with  765
+	// B comes with  531 pages, first touches 110, faults 155, leaves with  790
+	// C comes with  563 pages, first touches 139, faults  79, leaves with  751
+	// A ends: 1353 frames in use
 }

@@ -2,6 +2,7 @@ package paging_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,11 +12,13 @@ import (
 	"github.com/gangkit/gangkit/paging"
 )
 
-// Wang, Chien, Chang, Tien: "Memory consideration for parallel job scheduling on
-// SMP clusters", 2007. Sections, equations and tables are theirs.
+// Sections, equations, tables and figures named Wang are those of Wang, Chien,
+// Chang, Tien: "Memory consideration for parallel job scheduling on SMP clusters",
+// 2007; those named Batat of Batat, Feitelson: "Gang scheduling with memory
+// considerations", IPDPS 2000.
 
 // Table 1: growth N of the execution time, printed to two digits.
-func TestPaperTable1(t *testing.T) {
+func TestWangTable1(t *testing.T) {
 	for _, row := range []struct {
 		demand int64 // M*, for M = 1000: column M*/M
 		n      float64
@@ -30,7 +33,7 @@ func TestPaperTable1(t *testing.T) {
 }
 
 // Eq. (4) evaluated by hand to four digits, M = 1000.
-func TestPaperEquation4(t *testing.T) {
+func TestWangEquation4(t *testing.T) {
 	for _, row := range []struct {
 		demand int64
 		n      float64
@@ -50,7 +53,7 @@ func TestPaperEquation4(t *testing.T) {
 
 // §3.2, the example in the text: a job of 10 s that makes the memory exceeded by
 // 50 % has N = 1, takes 20 s, and doubles the remaining time of all others.
-func TestPaperExampleOf20Seconds(t *testing.T) {
+func TestWangExampleOf20Seconds(t *testing.T) {
 	f := paging.TayZou(1500, 1000)
 	require.Equal(t, 2.0, f)
 	for _, remaining := range []time.Duration{10 * time.Second, time.Nanosecond, 1234567 * time.Microsecond} {
@@ -81,7 +84,7 @@ func TestPaperExampleOf20Seconds(t *testing.T) {
 
 // Eqs. (5) and (6) in turn: exceeded and relieved again without time between,
 // every job has what it had.
-func TestPaperEquations5And6Cancel(t *testing.T) {
+func TestWangEquations5And6Cancel(t *testing.T) {
 	for demand := int64(1001); demand < 5000; demand += 7 {
 		f := paging.TayZou(demand, 1000)
 		for _, remaining := range []time.Duration{999, time.Second, 100 * time.Hour} {
@@ -98,7 +101,7 @@ func TestPaperEquations5And6Cancel(t *testing.T) {
 // Eqs. (5) and (6) with several changes, M = 1000: A 600, 100 s at 0; B 600, 50 s
 // at 20; C 300, 40 s at 30. The digits were worked by hand, in seconds; the two
 // forms, the shared work and the times rescaled job by job, must both give them.
-func TestPaperEquations5And6WithSeveralChanges(t *testing.T) {
+func TestWangEquations5And6WithSeveralChanges(t *testing.T) {
 	seconds := func(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 	const a, b, c = 0, 1, 2
 	run := []time.Duration{100 * time.Second, 50 * time.Second, 40 * time.Second}
@@ -159,4 +162,171 @@ func TestPaperEquations5And6WithSeveralChanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// §4.1: of the jumps, 94 % are shorter than 4 units for θ = 2, 75 % for θ = 1. Two
+// references in a row are then less than 4 KB apart.
+func TestBatatJumpsWithinAPage(t *testing.T) {
+	const jumps = 400_000
+	for _, tt := range []struct{ theta, share float64 }{{2, .9375}, {1, .75}} {
+		r := rand.New(rand.NewPCG(1, 40))
+		below := 0
+		for range jumps {
+			if unit := firstJump(t, paging.WalkConfig{Locality: tt.theta}, r); -4 <= unit && unit < 4 {
+				below++
+			}
+		}
+		assert.InDelta(t, tt.share, float64(below)/jumps, .005, "θ = %v", tt.theta)
+	}
+}
+
+// §4.1 says that about 100,000 references are needed to cover the 10 MB when
+// θ = 2. By the law of the text they cover a sixth; at θ = 1 they cover all but a
+// hundredth. By the program of Fig. 4, which jumps one unit at most, they cover
+// two or three per cent at any θ.
+func TestBatatCoverage(t *testing.T) {
+	const units, references, walks = 10_240, 100_000, 10
+	for _, tt := range []struct {
+		theta       float64
+		printed     bool
+		share, near float64
+	}{
+		{1, false, .985, .01},
+		{1.5, false, .5, .1},
+		{2, false, .16, .04},
+		{1, true, .025, .01},
+		{1.5, true, .025, .01},
+		{2, true, .025, .01},
+	} {
+		covered := 0
+		for seed := range uint64(walks) {
+			w := newWalk(t, paging.WalkConfig{Locality: tt.theta, Range: units, Printed: tt.printed}, seed)
+			seen := make([]bool, units)
+			for range references {
+				if unit := w.Next(); !seen[unit] {
+					seen[unit] = true
+					covered++
+				}
+			}
+		}
+		assert.InDelta(t, tt.share, float64(covered)/units/walks, tt.near, "%+v", tt)
+	}
+}
+
+// gangs runs equal jobs on a node by gang scheduling: at most limit at a time, in
+// turn for a quantum each. It is the experiment of §4.2, on one of its two nodes:
+// 45 MB of memory, pages of 4 KB, jobs of 10 MB. A reference stands for 0.1 ms of
+// computing, a fault takes 10 ms, a quantum 1 s; the paper does not give these. It
+// returns the time until all have ended, in seconds.
+func gangs(t *testing.T, jobs, limit int, theta float64) float64 {
+	const (
+		references = 100_000
+		reference  = 100 * time.Microsecond
+		fault      = 10 * time.Millisecond
+		quantum    = time.Second
+		unitsAPage = 4
+		pages      = 10 << 20 / 4096
+	)
+	type job struct {
+		process *paging.Process
+		walk    *paging.Walk
+		left    int
+	}
+	m := newMemory(t, 45<<20/4096)
+	var running []*job
+	now, started := time.Duration(0), 0
+	for started < jobs || len(running) > 0 {
+		for ; started < jobs && len(running) < limit; started++ {
+			w := newWalk(t, paging.WalkConfig{Locality: theta, Range: unitsAPage * pages}, uint64(started))
+			running = append(running, &job{newProcess(t, m, pages), w, references})
+		}
+		still := running[:0]
+		for _, j := range running {
+			end := now + quantum
+			for ; now < end && j.left > 0; j.left-- {
+				now += reference
+				if j.process.Touch(j.walk.Next()/unitsAPage) == paging.Fault {
+					now += fault
+				}
+			}
+			if j.left > 0 {
+				still = append(still, j)
+			} else {
+				j.process.Exit()
+			}
+		}
+		running = still
+	}
+	return now.Seconds()
+}
+
+const unlimited = math.MaxInt
+
+// Fig. 5: with memory limited to C = 1, which admits 5 jobs as 55 MB are taken to
+// be free, the time is linear in the number of jobs; without a limit it grows
+// faster, and the more so the lower the locality. The limit is never worse.
+func TestBatatFigure5(t *testing.T) {
+	counts := []int{5, 10, 25}
+	if testing.Short() {
+		counts = []int{5, 10}
+	}
+	last := math.Inf(1)
+	for _, theta := range []float64{1, 1.25, 2} {
+		var x, limited, free []float64
+		for _, n := range counts {
+			x = append(x, float64(n))
+			limited = append(limited, gangs(t, n, 5, theta))
+			free = append(free, gangs(t, n, unlimited, theta))
+		}
+		t.Logf("θ = %v, %v jobs: %.0f s with a limit, %.0f s without", theta, counts, limited, free)
+		for i := range counts {
+			assert.LessOrEqual(t, limited[i], free[i], "θ = %v, %d jobs", theta, counts[i])
+		}
+		// The time of n jobs as n^growth.
+		end := len(counts) - 1
+		growth := math.Log(free[end]/free[0]) / math.Log(x[end]/x[0])
+		assert.Less(t, growth, last, "θ = %v", theta)
+		last = growth
+		if theta <= 1.25 {
+			assert.Greater(t, growth, 1.1, "θ = %v", theta)
+		}
+		assert.Greater(t, squaredCorrelation(x, limited), .99, "θ = %v", theta)
+	}
+}
+
+// Fig. 6: only low locality together with much more memory promised than there
+// is makes for long times. C = 0.8, 1, 1.5 and 2 admit 4, 5, 8 and 11 jobs.
+func TestBatatFigure6(t *testing.T) {
+	const jobs = 12
+	limits, thetas := []int{4, 5, 8, 11}, []float64{1, 1.5, 2}
+	var worst float64
+	for _, limit := range limits {
+		var times []float64
+		for _, theta := range thetas {
+			times = append(times, gangs(t, jobs, limit, theta))
+		}
+		t.Logf("%d jobs at a time, θ = %v: %.0f s", limit, thetas, times)
+		best := float64(jobs) * 10
+		assert.InEpsilon(t, best, times[2], .1, "high locality hides any C")
+		if limit == 4 {
+			assert.InEpsilon(t, best, times[0], .1, "what fits does not page")
+		}
+		assert.Greater(t, times[0], worst, "low locality suffers from every C")
+		worst = times[0]
+	}
+	assert.Greater(t, worst, float64(3*jobs*10))
+}
+
+func squaredCorrelation(x, y []float64) float64 {
+	n, meanX, meanY := float64(len(x)), 0., 0.
+	for i := range x {
+		meanX += x[i] / n
+		meanY += y[i] / n
+	}
+	var xx, xy, yy float64
+	for i := range x {
+		dx, dy := x[i]-meanX, y[i]-meanY
+		xx, xy, yy = xx+dx*dx, xy+dx*dy, yy+dy*dy
+	}
+	return xy * xy / (xx * yy)
 }

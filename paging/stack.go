@@ -149,6 +149,5 @@ func (c Curve) Rate(frames float64) float64 {
 	}
 	whole := math.Floor(frames)
 	left, right := c[int(whole)], c[int(whole)+1]
-	// Rounded, the line may miss its end by a little; never let it rise there.
-	return max(right, left+float64((frames-whole)*(right-left)))
+	return left + float64((frames-whole)*(right-left))
 }
