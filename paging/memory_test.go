@@ -130,7 +130,7 @@ func (p *pool) resident(process int) (n int) {
 }
 
 func FuzzMemory(f *testing.F) {
-	for seed := range uint64(500) {
+	for seed := range uint64(200) {
 		f.Add(seed, uint8(seed%50), uint8(seed%5))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, frames, processes uint8) {

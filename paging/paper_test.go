@@ -297,6 +297,9 @@ func TestBatatFigure5(t *testing.T) {
 // Fig. 6: only low locality together with much more memory promised than there
 // is makes for long times. C = 0.8, 1, 1.5 and 2 admit 4, 5, 8 and 11 jobs.
 func TestBatatFigure6(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const jobs = 12
 	limits, thetas := []int{4, 5, 8, 11}, []float64{1, 1.5, 2}
 	var worst float64

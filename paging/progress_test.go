@@ -245,7 +245,11 @@ func TestMillionFactorsDoNotDrift(t *testing.T) {
 // Whatever happened before: after advancing to When(work) that work is done, and
 // one nanosecond earlier it was not. The twin computes in rational numbers.
 func FuzzWhenIsTheFirstInstant(f *testing.F) {
-	for seed := range uint64(3000) {
+	seeds := uint64(3000)
+	if testing.Short() {
+		seeds = 600
+	}
+	for seed := range seeds {
 		f.Add(seed, uint8(seed%12))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, changes uint8) {

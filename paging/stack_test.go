@@ -236,7 +236,7 @@ func TestCurvesOfTheFractalModel(t *testing.T) {
 		{1.75, 2, []float64{.0073, .0038, .0021}},
 		{2, 2.3, []float64{.0027, .0009}},
 	} {
-		if testing.Short() && tt.theta > 1.25 {
+		if testing.Short() && tt.theta > 1 {
 			break
 		}
 		t.Run(fmt.Sprintf("θ=%v", tt.theta), func(t *testing.T) {
