@@ -41,7 +41,8 @@ type Need struct {
 }
 
 // Nodes keeps how much of each node's memory is used, and decides by Eq. (1)
-// where a process fits. The caller says what starts and ends.
+// where a process fits. The caller says what starts and ends; a job that has
+// several processes on a node counts there as one process that needs their sum.
 //
 // The methods that change nothing may be called concurrently with each other.
 type Nodes struct {
