@@ -112,7 +112,7 @@ func TestNodeLimitIsDecimal(t *testing.T) {
 	}
 	n := newNodes(t, math.Inf(1), memories...)
 	for i := 1; i < n.Len(); i++ {
-		require.EqualValues(t, math.MaxInt64, n.Limit(i))
+		require.EqualValues(t, int64(math.MaxInt64), n.Limit(i))
 	}
 	assert.EqualValues(t, 0, newNodes(t, math.SmallestNonzeroFloat64, 1<<40).Limit(0))
 }
@@ -127,7 +127,7 @@ func TestUnlimitedNodes(t *testing.T) {
 	assert.True(t, n.Fits(1<<61-1, 0).Admit)
 	assert.Equal(t, admission.NodeDecision{Node: 0, Short: 1}, n.Fits(1<<61, 0))
 	require.ErrorIs(t, n.Occupy(1<<61, 0), admission.ErrNeed)
-	assert.EqualValues(t, 3<<61, n.Used(0))
+	assert.EqualValues(t, int64(3<<61), n.Used(0))
 }
 
 func TestNodesRefuseBadInput(t *testing.T) {
