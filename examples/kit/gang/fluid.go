@@ -1,0 +1,217 @@
+package gang
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Phase is a stretch of a job in which it behaves in one way.
+type Phase struct {
+	Work time.Duration // how long it takes when nothing disturbs
+	CPU  float64       // share of that time which each process computes; the rest is I/O
+}
+
+// Fluid is a machine on which processes progress at steady rates. Rates change
+// only where a phase or a gang ends, and these instants are met exactly.
+//
+// The processes that run on a node at the same time share its processor and its
+// disk. If together they want more of one than there is, each progresses at what
+// it wants over what all want: with demands a and b whose sum exceeds 1, at
+// 1/(a + b) of its own rate. A gang progresses as its slowest process does. This
+// is how Y. Wiseman & D. G. Feitelson, "Paired gang scheduling", IEEE TPDS 14(6),
+// 2003, §2.1, expect two processes to share a node; they measured it.
+//
+// Memory. The processes resident on a node, running or not, share its frames, by
+// one of two rules. If only a share s of a process's memory is there, it
+// progresses at Paging(job, s) of its rate. The rules bracket what global
+// replacement by least recent use does (see [Reference]). There whoever has its
+// memory runs fast and keeps it, while others fault slowly and take little away:
+// the eldest keep all they need. If the others are many, though, what they take
+// between two turns of a process is more than it can read again in one, and all
+// of them fault: each has a fair share.
+type Fluid struct {
+	Phases    func(job int) []Phase // of every process of the job; not empty
+	Available int64                 // memory of a node that processes can really use, bytes
+	Memory    func(job int) int64   // true need of each process, bytes; nil if memory does not matter
+	Paging    func(job int, share float64) float64
+	Eldest    bool // who came first keeps all its memory; else shares are fair
+	Disk      bool // the processes of a node share one disk
+
+	gangs    map[int]*fluidGang
+	resident [][]resident // per node, in order of entry
+	cpu, io  []float64
+	running  []*fluidGang
+}
+
+type fluidGang struct {
+	job    int
+	nodes  []int
+	phases []Phase
+	phase  int
+	left   float64 // work of this phase, nanoseconds
+	memory int64
+	shares []float64 // per node, of its memory that is there
+	share  float64   // the least of them
+	rate   float64
+	usage  Usage
+}
+
+// resident is a gang's process on a node, the one on nodes[index].
+type resident struct {
+	gang  *fluidGang
+	index int
+}
+
+// Enter implements [Machine].
+func (f *Fluid) Enter(job int, nodes []int) error {
+	phases := f.Phases(job)
+	if len(phases) == 0 {
+		return fmt.Errorf("job %d: no phases: %w", job, ErrJob)
+	}
+	for _, p := range phases {
+		if p.Work <= 0 || !(p.CPU >= 0 && p.CPU <= 1) {
+			return fmt.Errorf("job %d: phase of %v with CPU share %v: %w", job, p.Work, p.CPU, ErrJob)
+		}
+	}
+	g := &fluidGang{job: job, nodes: nodes, phases: phases, left: float64(phases[0].Work)}
+	if f.Memory != nil {
+		g.memory = f.Memory(job)
+	}
+	g.shares = make([]float64, len(nodes))
+	for i, n := range nodes {
+		for n >= len(f.resident) {
+			f.resident = append(f.resident, nil)
+			f.cpu = append(f.cpu, 0)
+			f.io = append(f.io, 0)
+		}
+		f.resident[n] = append(f.resident[n], resident{g, i})
+	}
+	if f.gangs == nil {
+		f.gangs = map[int]*fluidGang{}
+	}
+	f.gangs[job] = g
+	f.divide(nodes)
+	return nil
+}
+
+// divide divides memory anew after the processes on some nodes have changed.
+func (f *Fluid) divide(nodes []int) {
+	if f.Paging == nil {
+		return
+	}
+	for _, n := range nodes {
+		all, elder := int64(0), int64(0)
+		for _, r := range f.resident[n] {
+			all += r.gang.memory
+		}
+		for _, r := range f.resident[n] {
+			share, memory := 1., r.gang.memory
+			switch {
+			case all <= f.Available || memory == 0:
+			case f.Eldest:
+				share = float64(min(max(0, f.Available-elder), memory)) / float64(memory)
+			default:
+				share = float64(f.Available) / float64(all)
+			}
+			elder += memory
+			r.gang.shares[r.index] = share
+			r.gang.share = slices.Min(r.gang.shares)
+		}
+	}
+}
+
+// Leave implements [Machine].
+func (f *Fluid) Leave(job int) {
+	g := f.gangs[job]
+	for _, n := range g.nodes {
+		f.resident[n] = slices.DeleteFunc(f.resident[n], func(r resident) bool { return r.gang == g })
+	}
+	delete(f.gangs, job)
+	f.divide(g.nodes)
+}
+
+// Run implements [Machine].
+func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
+	f.running = f.running[:0]
+	for _, job := range jobs {
+		g := f.gangs[job]
+		g.usage = Usage{}
+		f.running = append(f.running, g)
+	}
+	for passed, left := 0., float64(quantum); left > 0; {
+		step := left
+		f.rates()
+		for _, g := range f.running {
+			if g.usage.Ended {
+				continue
+			}
+			step = min(step, g.left/g.rate)
+		}
+		passed += step
+		left -= step
+		active := false
+		for _, g := range f.running {
+			if g.usage.Ended {
+				continue
+			}
+			g.usage.CPU += float64(step * g.rate * g.phases[g.phase].CPU)
+			g.left -= float64(step * g.rate)
+			// What remains below a nanosecond is rounding.
+			if g.left >= 1 {
+				active = true
+				continue
+			}
+			if g.phase++; g.phase < len(g.phases) {
+				g.left += float64(g.phases[g.phase].Work)
+				active = true
+				continue
+			}
+			g.phase--
+			g.usage.Ended, g.usage.After = true, time.Duration(min(math.Ceil(passed), float64(quantum)))
+		}
+		if !active {
+			break
+		}
+	}
+	for _, g := range f.running {
+		g.usage.CPU /= float64(quantum)
+		usage = append(usage, g.usage)
+	}
+	return usage
+}
+
+// rates sets the rate of every gang that runs.
+func (f *Fluid) rates() {
+	for _, g := range f.running {
+		if g.usage.Ended {
+			continue
+		}
+		for _, n := range g.nodes {
+			f.cpu[n] += g.phases[g.phase].CPU
+			f.io[n] += 1 - g.phases[g.phase].CPU
+		}
+	}
+	for _, g := range f.running {
+		if g.usage.Ended {
+			continue
+		}
+		contention := 1.
+		for _, n := range g.nodes {
+			contention = max(contention, f.cpu[n])
+			if f.Disk {
+				contention = max(contention, f.io[n])
+			}
+		}
+		g.rate = 1 / contention
+		if f.Paging != nil && g.share < 1 {
+			g.rate *= f.Paging(g.job, g.share)
+		}
+	}
+	for _, g := range f.running {
+		for _, n := range g.nodes {
+			f.cpu[n], f.io[n] = 0, 0
+		}
+	}
+}

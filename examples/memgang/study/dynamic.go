@@ -1,0 +1,158 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/gangkit/gangkit/examples/kit/gang"
+	"github.com/gangkit/gangkit/examples/kit/lublin"
+	"github.com/gangkit/gangkit/examples/kit/metrics"
+	"github.com/gangkit/gangkit/paging"
+)
+
+// Dynamic is a point of Fig. 7, or of the sweep of C: jobs that arrive over time.
+type Dynamic struct {
+	Load     float64 `json:"load"` // the paper's: mean run × mean nodes / (mean interarrival × nodes)
+	Locality float64 `json:"locality"`
+	Factor   float64 `json:"factor"` // C; 0: not limited
+	Eldest   bool    `json:"eldest"` // how memory is shared, see gang.Fluid
+
+	Offered   float64 `json:"offered_load"` // Σ run × nodes / (span × nodes)
+	Response  float64 `json:"mean_response_s"`
+	Slowdown  float64 `json:"mean_slowdown"`
+	Short     float64 `json:"mean_slowdown_of_short_jobs"` // the half of the jobs with the shorter run times
+	Queued    float64 `json:"queued"`                      // share of the jobs that waited in the queue
+	MaxSkips  int     `json:"max_skips"`
+	MaxSlots  int     `json:"max_slots"`
+	Saturated bool    `json:"saturated"` // the backlog grew to the end
+	Complete  bool    `json:"complete"`  // all jobs ended; if not, times are lower bounds
+}
+
+// workload draws the jobs of Fig. 7. Arrivals and run times of the model are
+// those of production machines; Y. Wiseman & D. G. Feitelson (2003), §4.2, divide
+// them by 40 to run on the same cluster, which is done here too.
+func (s *Study) workload(load float64) ([]gang.Job, []time.Duration, float64, error) {
+	const divisor = 40
+	m, err := lublin.New(lublin.Config{Processors: dynamicNodes}, rand.New(rand.NewPCG(s.config.Seed, 7)))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	jobs := make([]gang.Job, s.config.Jobs)
+	runs := make([]time.Duration, len(jobs))
+	var run, nodes, work float64
+	for i := range jobs {
+		j := m.Next()
+		jobs[i] = gang.Job{Submit: j.Submit, Nodes: j.Processors, Memory: processMemory}
+		runs[i] = j.Run / divisor
+		run += runs[i].Seconds()
+		nodes += float64(j.Processors)
+		work += float64(runs[i].Seconds() * float64(j.Processors))
+	}
+	n := float64(len(jobs))
+	first := jobs[0].Submit
+	span := run / n * nodes / (load * dynamicNodes) // of n interarrivals
+	stretch := span / (jobs[len(jobs)-1].Submit - first).Seconds()
+	for i := range jobs {
+		jobs[i].Submit = time.Duration(float64(float64(jobs[i].Submit-first) * stretch))
+	}
+	return jobs, runs, work / (span * dynamicNodes), nil
+}
+
+// curve is the rate at which a process of locality θ faults, by the frames it
+// has. It is the mean of several walks, as one wanders slowly where θ is high.
+func (s *Study) curve(locality float64) (paging.Curve, error) {
+	const walks = 8
+	references := s.config.CurveReferences
+	var sum paging.Curve
+	for k := range walks {
+		w, err := paging.NewWalk(paging.WalkConfig{Locality: locality, Range: processUnits}, rand.New(rand.NewPCG(s.config.Seed, uint64(k)<<32|1<<31)))
+		if err != nil {
+			return nil, err
+		}
+		stack, err := paging.NewStack(processPages)
+		if err != nil {
+			return nil, err
+		}
+		for i := range references {
+			if i == references/4 {
+				stack.Discard()
+			}
+			stack.Touch(w.Next() / unitsPerPage)
+		}
+		c := stack.Curve()
+		if sum == nil {
+			sum = make(paging.Curve, len(c))
+		}
+		for i, rate := range c {
+			sum[i] += rate / walks
+		}
+	}
+	return sum, nil
+}
+
+// limit is how many times the span of its submissions a run may take. A machine
+// that takes longer has broken down.
+const limit = 20
+
+// runDynamic fills in what came of a point. Processes progress at the rates that
+// the curve gives for their share of a node's frames.
+func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
+	jobs, runs, offered, err := s.workload(p.Load)
+	if err != nil {
+		return err
+	}
+	p.Offered = offered
+	faults := s.curves[p.Locality]
+	costs := s.config.Costs
+	result, err := gang.Run(ctx, jobs, gang.Config{
+		Nodes: dynamicNodes, Quantum: s.config.Quantum, Memory: nodeMemory, Factor: p.Factor,
+		Until: limit * jobs[len(jobs)-1].Submit,
+		Machine: &gang.Fluid{
+			Phases:    func(job int) []gang.Phase { return []gang.Phase{{Work: runs[job], CPU: 1}} },
+			Available: availableBytes,
+			Eldest:    p.Eldest,
+			Memory:    func(int) int64 { return processMemory },
+			Paging: func(_ int, share float64) float64 {
+				perAccess := faults.Rate(share*processPages) * costs.Fault.Seconds()
+				return costs.Access.Seconds() / (costs.Access.Seconds() + perAccess)
+			},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("load %v, locality %v, C = %v: %w", p.Load, p.Locality, p.Factor, err)
+	}
+	return p.judge(jobs, runs, result)
+}
+
+// judge computes the figures of a run.
+func (p *Dynamic) judge(jobs []gang.Job, runs []time.Duration, result gang.Result) error {
+	done := make([]metrics.Job, len(jobs))
+	for i, o := range result.Jobs {
+		done[i] = metrics.Job{Submit: jobs[i].Submit, Start: o.Start, End: o.End, Run: runs[i], Processors: jobs[i].Nodes}
+		if o.Queued {
+			p.Queued += 1 / float64(len(jobs))
+		}
+		p.MaxSkips = max(p.MaxSkips, o.Skips)
+	}
+	machine := metrics.Machine{Processors: dynamicNodes}
+	summary, err := metrics.Summarize(done, machine)
+	if err != nil {
+		return err
+	}
+	saturation, err := metrics.CheckSaturation(done, machine)
+	if err != nil {
+		return err
+	}
+	p.Response, p.Slowdown = summary.Response.Mean, summary.Slowdown.Mean
+	slices.SortStableFunc(done, func(a, b metrics.Job) int { return cmp.Compare(a.Run, b.Run) })
+	for _, j := range done[:len(done)/2] {
+		slowdown, _ := j.Slowdown()
+		p.Short += slowdown / float64(len(done)/2)
+	}
+	p.MaxSlots, p.Complete, p.Saturated = result.MaxSlots, result.Cut == 0, saturation.Saturated
+	return nil
+}
