@@ -95,6 +95,21 @@ func BenchmarkNodes(b *testing.B) {
 			if bestFit {
 				continue
 			}
+			b.Run(fmt.Sprintf("fits/nodes=%d", nodes), func(b *testing.B) {
+				fits := func(node int) bool { return n.Fits(need.Memory, node).Admit }
+				yes := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					yes = 0
+					for i := range nodes {
+						if fits(i) {
+							yes++
+						}
+					}
+				}
+				require.Equal(b, need.Nodes, yes)
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nodes), "ns/node")
+			})
 			b.Run(fmt.Sprintf("enough/nodes=%d", nodes), func(b *testing.B) {
 				ok := true
 				b.ReportAllocs()

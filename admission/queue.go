@@ -38,9 +38,9 @@ type QueueConfig struct {
 // behind it starts before it does, so that nobody is skipped more often.
 //
 // Jobs are known by IDs that the caller picks. A Queue takes up to 200 bytes per
-// waiting job, and is faster than a slice from about a thousand of them on. It
-// must not be used concurrently, and the functions given to it must not change
-// it.
+// job of its greatest length, and is faster than a slice from about a thousand
+// waiting jobs on. It must not be used concurrently, and the functions given to
+// it must not change it.
 type Queue[ID comparable] struct {
 	maxSkips  int64
 	tree      tree
@@ -253,7 +253,7 @@ func (q *Queue[ID]) rebuild() {
 		size *= 2
 	}
 	old, ids := q.tree, q.ids
-	if size > old.size || 4*size <= old.size {
+	if size > old.size {
 		q.tree, q.ids = newTree(size), make([]ID, size)
 	}
 	old.settle()

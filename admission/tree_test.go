@@ -3,6 +3,7 @@ package admission
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,44 @@ func FuzzTreeEqualsSlice(f *testing.F) {
 			require.Equal(t, first(from, to, func(j job) bool { return may(j.need) }), tree.next(from, to, may))
 		}
 	})
+}
+
+// Jobs and positions belong together, and nothing is kept of jobs that left.
+func TestQueueInvariants(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 0))
+	q, err := NewQueue[string](QueueConfig{})
+	require.NoError(t, err)
+	size, longest := 0, 0
+	for step := range 10_000 {
+		id, need := strconv.Itoa(step), Need{1, r.Int64N(100)}
+		switch grow := step/1000%2 == 0; {
+		case grow && r.IntN(3) > 0 || q.Len() == 0:
+			require.NoError(t, q.Push(id, need))
+		case r.IntN(3) == 0:
+			require.NoError(t, q.PutBack(id, need, r.IntN(16)))
+		default:
+			limit := r.Int64N(200)
+			q.Next(func(n Need) bool { return n.Memory <= limit }, nil)
+		}
+		longest = max(longest, q.Len())
+		require.GreaterOrEqual(t, q.tree.size, size, "it keeps its size")
+		size = q.tree.size
+		require.Len(t, q.ids, size)
+		require.Less(t, size, 3*longest+24, "and is not larger than the greatest length demands")
+		if step%50 > 0 {
+			continue
+		}
+		jobs := 0
+		for p, leaf := range q.tree.leaves() {
+			if leaf.need == vacant {
+				require.Empty(t, q.ids[p])
+				continue
+			}
+			jobs++
+			require.EqualValues(t, p, q.positions[q.ids[p]])
+			require.Less(t, p, q.end)
+			require.LessOrEqual(t, q.tree.skips(p), q.maxSkips)
+		}
+		require.Len(t, q.positions, jobs)
+	}
 }
