@@ -176,3 +176,30 @@ func BenchmarkMemory(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkFitMemory(b *testing.B) {
+	for _, n := range []int{10, 100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("points=%d", n), func(b *testing.B) {
+			q, rate := measure(paging.ChenXiaoZhang().Memory.Rate, 0.02, 1, n, 1, rand.New(rand.NewPCG(1, 2)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := paging.FitMemory(q, rate, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFaultRate(b *testing.B) {
+	f := paging.ChenXiaoZhang()
+	b.ReportAllocs()
+	sum, q := 0.0, -0.5
+	for b.Loop() {
+		sum += f.Rate(q, 3000)
+		if q += 0.01; q > 1 {
+			q = -0.5
+		}
+	}
+	require.Positive(b, sum)
+}

@@ -1,19 +1,31 @@
-// Package paging answers what over-committed memory costs, by the models of two
+// Package paging answers what over-committed memory costs, by the models of three
 // papers:
 //
 //   - Y.-M. Wang, K.-T. Chien, Y.-H. Chang and S.-H. Tien, "Memory consideration
 //     for parallel job scheduling on SMP clusters", 2007 (parts at TANET 2007),
 //     §3.2, Eqs. (4)-(6): by what factor all running jobs slow down, and when each
 //     of them then ends.
+//   - S. Chen, L. Xiao and X. Zhang, "Dynamic load sharing with unknown memory
+//     demands in clusters" (journal form: Xiao, Chen, Zhang, "Dynamic cluster
+//     resource allocations for jobs with known and unknown memory demands", IEEE
+//     TPDS 13(3), 2002), §3.2, Eqs. (1)-(4): the page faults per second of a
+//     machine.
 //   - A. Batat and D. G. Feitelson, "Gang scheduling with memory considerations",
 //     IPDPS 2000, §4.1: the references of a process with a given locality, and
 //     with them the faults of a process in a memory of any size, and of processes
 //     that take turns in one memory.
 //
-// Take the first for a simulator of many jobs about which only their memory is
-// known: one number for a pool, and no more work per job. The second is for the
-// question who pages, when locality or the order in which processes run makes the
-// difference: it simulates every reference, some 30 million a second.
+// Which of them depends on what is known:
+//
+//	a pool's memory and what its jobs demand   TayZou, Progress     a factor, no data
+//	faults measured on machines like these     FitMemory, FitLine   faults per second
+//	locality, and who runs when                Walk, Stack, Memory  each fault
+//
+// The first costs nothing, and has no parameter that could be wrong or right for a
+// machine. The second is only as good as the measurements: the constants that the
+// paper gives are those of one machine of its time. In both, all jobs of a machine
+// page alike. The third is for the question who pages and how much locality matters;
+// it simulates every reference, some twenty million a second.
 //
 // # The factor
 //
@@ -63,6 +75,40 @@
 // its remaining time is (w + r − work) · f. One change of the factor is then
 // O(1) for any number of running jobs, an index of their targets never needs
 // to be reordered, and nothing drifts.
+//
+// # Fault rates
+//
+// For a machine of Chen et al. memory is exceeded by the share Q, and the jobs on
+// it have made N reads and writes:
+//
+//	(1) R(Q) = R_max − α / (βQ² + γQ + δ)     [MemoryRate]
+//	(2) R(N) = η + μN                         [Line]
+//	(3) R    = R(Q) + R(N)                    [FaultRate]
+//
+// in faults per second. [ChenXiaoZhang] has the constants of Eq. (4), R_max = 120,
+// α = 4, β = 0.31, γ = 0.19, δ = 0.034, η = −174.98, μ = 0.061. A fault takes 10 ms,
+// so that the share min(1, R · 10 ms) of all time is [Lost] to them.
+//
+//	Q     0     .01   .05   .1    .2    .4    .487   .8     1
+//	R(Q)  0     8.3   29.5  48.7  72.6  94.9  100    109.6  112.5
+//
+// The equations need care:
+//
+//   - Q is a fraction, although the paper speaks of a percentage.
+//   - Eq. (1) rises again for Q < −0.61, to 94 faults per second when the memory is
+//     empty, and is 2.35 when it is exactly full. It is taken to be 0 for Q ≤ 0.
+//   - Eq. (2) is negative below 2869 reads and writes, so that the sum would be
+//     negative for most of the paper's own programs. Each part is at least 0 here;
+//     [FaultRate.Printed] has the sum as it is printed. N is a count, not a rate: it
+//     grows with the age of the jobs, and charges for faults where memory suffices.
+//   - Eq. (1) is said to be fitted to many runs, of which three are printed. It says
+//     31, 80 and 106 faults per second where 12.5, 44 and 102 were measured. The
+//     straight line 5.6 + 149.2 Q is off by less than 2.
+//   - Useful work is said to end at about Q = 0.65. By Eq. (1) it does at 0.487.
+//
+// So measure, and fit: [FitMemory] Eq. (1), [FitLine] Eq. (2) or a straight line in
+// Q, each with the standard errors of its parameters. [Assess] tells how well any
+// model meets the points, and with it which of two is better.
 //
 // # References
 //
@@ -121,7 +167,8 @@
 //
 // # Departures
 //
-// From Wang et al.: the reading of Eqs. (5) and (6) above, and M* < M. From Batat
+// From Wang et al.: the reading of Eqs. (5) and (6) above, and M* < M. From Chen et
+// al.: the bounds of each rate, and α kept at 4 in fits. From Batat
 // and Feitelson: jumps by the law rather than the program, and positions rounded
 // down rather than towards zero, so that unit 0 is as wide as all others. Their
 // experiments ran on real machines; that these replaced pages by LRU is assumed
@@ -129,5 +176,5 @@
 //
 // Nothing here knows the time, and randomness is the caller's. Progress computes in
 // integers, and a Walk rounds every product: the same calls give the same answers on
-// every platform.
+// every platform, but for the last digits of a fit.
 package paging

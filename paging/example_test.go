@@ -260,3 +260,86 @@ func ExampleMemory() {
 	// C comes with  563 pages, first touches 139, faults  79, leaves with  751
 	// A ends: 1353 frames in use
 }
+
+// Faults of a machine of Chen et al., and what they leave of its time.
+func ExampleFaultRate() {
+	f := paging.ChenXiaoZhang()
+	fmt.Println("memory exceeded by   faults/s   time lost   with 3541 reads and writes")
+	for _, demand := range []int64{100, 128, 132, 141, 160, 192, 256} {
+		q := paging.Oversize(demand, 128)
+		rate, more := f.Rate(q, 0), f.Rate(q, 3541)
+		fmt.Printf("%18.1f %% %10.1f %9.0f %% %12.1f %9.0f %%\n", 100*q,
+			rate, 100*paging.Lost(rate, paging.FaultTime), more, 100*paging.Lost(more, paging.FaultTime))
+	}
+	// Output:
+	// memory exceeded by   faults/s   time lost   with 3541 reads and writes
+	//              -21.9 %        0.0         0 %         41.0        41 %
+	//                0.0 %        0.0         0 %         41.0        41 %
+	//                3.1 %       20.6        21 %         61.6        62 %
+	//               10.2 %       49.2        49 %         90.2        90 %
+	//               25.0 %       80.3        80 %        121.4       100 %
+	//               50.0 %      100.6       100 %        141.7       100 %
+	//              100.0 %      112.5       100 %        153.5       100 %
+}
+
+// A fault rate as a model of the slowdown: what pages does not compute.
+func ExampleLost() {
+	rate := paging.ChenXiaoZhang().Memory
+	model := func(demand, capacity int64) float64 {
+		lost := paging.Lost(rate.Rate(paging.Oversize(demand, capacity)), paging.FaultTime)
+		return 1 / (1 - min(lost, 0.95)) // jobs must end some day
+	}
+	for _, demand := range []int64{1000, 1010, 1050, 1100, 1200, 1500} {
+		fmt.Printf("%d MB: × %5.2f  Tay-Zou × %.2f\n", demand, model(demand, 1000), paging.TayZou(demand, 1000))
+	}
+	// Output:
+	// 1000 MB: ×  1.00  Tay-Zou × 1.00
+	// 1010 MB: ×  1.09  Tay-Zou × 1.11
+	// 1050 MB: ×  1.42  Tay-Zou × 1.25
+	// 1100 MB: ×  1.95  Tay-Zou × 1.37
+	// 1200 MB: ×  3.65  Tay-Zou × 1.56
+	// 1500 MB: × 20.00  Tay-Zou × 2.00
+}
+
+// Fault rates as they may be measured on a machine, and the model that they give.
+func ExampleFitMemory() {
+	q := []float64{0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	rate := []float64{15.9, 29.4, 43.6, 48, 62.1, 72.3, 80.9, 86.5, 94.4, 100.7, 105.2, 107, 109.8, 111.7, 112}
+	fit, err := paging.FitMemory(q, rate, 0)
+	if err != nil {
+		panic(err)
+	}
+	m, e := fit.Model, fit.StandardErrors
+	fmt.Printf("R_max %.1f ± %.1f, α 4, β %.2f ± %.2f, γ %.3f ± %.3f, δ %.4f ± %.4f\n",
+		m.Max, e.Max, m.Beta, e.Beta, m.Gamma, e.Gamma, m.Delta, e.Delta)
+	fmt.Printf("R² %.4f, residual error %.2f faults/s\n", fit.R2, fit.ResidualError)
+
+	_, err = paging.FitMemory(q[:3], rate[:3], 0)
+	fmt.Println(err)
+	// Output:
+	// R_max 119.6 ± 1.1, α 4, β 0.34 ± 0.06, γ 0.183 ± 0.007, δ 0.0347 ± 0.0006
+	// R² 0.9996, residual error 0.71 faults/s
+	// points at 3 different x, 4 parameters: paging: points do not determine the model
+}
+
+// The three groups of programs in Table 2 of Chen et al.: the model that their
+// authors give misses them, a straight line does not.
+func ExampleFitLine() {
+	q, rate := []float64{0.0534, 0.2475, 0.6495}, []float64{12.52, 44.12, 102.03}
+	line, err := paging.FitLine(q, rate)
+	if err != nil {
+		panic(err)
+	}
+	printed := paging.ChenXiaoZhang().Memory
+	for i := range q {
+		fmt.Printf("Q = %.4f: measured %6.2f, Eq. (1) %6.2f, line %6.2f\n", q[i], rate[i], printed.Rate(q[i]), line.Model.Rate(q[i]))
+	}
+	fmt.Printf("Eq. (1): R² %.3f\n", paging.Assess(printed.Rate, 0, q, rate).R2)
+	fmt.Printf("%.2f + %.1f Q: R² %.3f\n", line.Model.Intercept, line.Model.Slope, line.R2)
+	// Output:
+	// Q = 0.0534: measured  12.52, Eq. (1)  31.17, line  13.58
+	// Q = 0.2475: measured  44.12, Eq. (1)  80.01, line  42.55
+	// Q = 0.6495: measured 102.03, Eq. (1) 106.12, line 102.54
+	// Eq. (1): R² 0.599
+	// 5.61 + 149.2 Q: R² 0.999
+}

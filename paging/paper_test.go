@@ -15,7 +15,8 @@ import (
 // Sections, equations, tables and figures named Wang are those of Wang, Chien,
 // Chang, Tien: "Memory consideration for parallel job scheduling on SMP clusters",
 // 2007; those named Batat of Batat, Feitelson: "Gang scheduling with memory
-// considerations", IPDPS 2000.
+// considerations", IPDPS 2000; those named Chen of Chen, Xiao, Zhang: "Dynamic load
+// sharing with unknown memory demands in clusters".
 
 // Table 1: growth N of the execution time, printed to two digits.
 func TestWangTable1(t *testing.T) {
@@ -332,4 +333,104 @@ func squaredCorrelation(x, y []float64) float64 {
 		xx, xy, yy = xx+dx*dx, xy+dx*dy, yy+dy*dy
 	}
 	return xy * xy / (xx * yy)
+}
+
+// Eq. (1), evaluated by hand. Its values are faults per second only if Q is a
+// fraction: 5.34 instead of 5.34 % thrashes.
+func TestChenEquation1(t *testing.T) {
+	m := paging.ChenXiaoZhang().Memory
+	for _, row := range []struct{ q, rate float64 }{
+		{.0534, 31.17}, {.1, 48.70}, {.2, 72.61}, {.2475, 80.01}, {.4, 94.94},
+		{.5, 100.63}, {.6495, 106.12}, {.8, 109.59}, {1, 112.51},
+	} {
+		assert.InDelta(t, row.rate, m.Rate(row.q), .005, "Q = %v", row.q)
+	}
+	for _, percent := range []float64{5.34, 24.75, 64.95} {
+		assert.InDelta(t, 119.8, m.Rate(percent), .25, "Q = %v", percent)
+	}
+}
+
+// Eq. (1) taken literally rises again below Q = −0.61, up to 94 faults per second
+// on an empty machine, and Eq. (2) is negative up to 2868 reads and writes.
+func TestChenEquationsNeedClamps(t *testing.T) {
+	f := paging.ChenXiaoZhang()
+	memory := paging.FaultRate{Memory: f.Memory}
+	for _, row := range []struct{ q, printed float64 }{
+		{-1, 94.03}, {-.62, 6.9}, {-.5, 0}, {-.01, 0}, {-.0035, .02}, {0, 2.353},
+	} {
+		assert.InDelta(t, row.printed, memory.Printed(row.q, 0), .05, "Q = %v", row.q)
+		assert.Zero(t, f.Memory.Rate(row.q), "Q = %v", row.q)
+	}
+	for _, row := range []struct{ n, rate float64 }{
+		{13, 0}, {225, 0}, {1624, 0}, {2868, 0}, {2869, .03}, {3541, 41.02}, {5000, 130.02},
+	} {
+		assert.InDelta(t, row.rate, f.IO.Rate(row.n), .005, "N = %v", row.n)
+	}
+}
+
+// Eq. (4) is the sum of the others, −54.98 = 120 − 174.98. As printed it is 0 until
+// there are thousands of reads and writes: for the groups of Table 2 with few of
+// them it says that nothing is paged.
+func TestChenEquation4(t *testing.T) {
+	f := paging.ChenXiaoZhang()
+	assert.InDelta(t, -54.98, f.IO.Intercept+f.Memory.Max, 1e-12)
+	for _, row := range []struct{ q, n float64 }{{0, 2830}, {.0534, 2358}, {.2475, 1557}, {.6495, 1129}, {1, 1024}} {
+		assert.InDelta(t, 0, f.Printed(row.q, row.n-1), .06, "N < %v", row.n)
+		assert.Positive(t, f.Printed(row.q, row.n+1))
+		assert.Zero(t, f.Printed(row.q, row.n-2))
+	}
+	for _, group := range []struct{ q, n float64 }{{.0534, 4 + 18}, {.6495, 9 + 4 + 18 + 225}} {
+		assert.Zero(t, f.Printed(group.q, group.n))
+		assert.Positive(t, f.Rate(group.q, group.n))
+	}
+	for q, n := 0.1, 3000.0; q < 1; q, n = q+.1, n+100 { // where both parts are positive
+		assert.InDelta(t, f.Printed(q, n), f.Rate(q, n), 1e-12)
+		assert.InDelta(t, -54.98+.061*n-4/(.31*q*q+.19*q+.034), f.Rate(q, n), 1e-9)
+	}
+}
+
+// §3.2 says that programs start to thrash from 65 % on. By Eq. (1), with 10 ms a
+// fault, nothing is left of the time from 48.7 % on.
+func TestChenThrashing(t *testing.T) {
+	m := paging.ChenXiaoZhang().Memory
+	assert.Less(t, paging.Lost(m.Rate(.486), paging.FaultTime), 1.)
+	assert.Equal(t, 1., paging.Lost(m.Rate(.488), paging.FaultTime))
+	assert.Equal(t, 1., paging.Lost(m.Rate(.65), paging.FaultTime))
+}
+
+// Table 2: how far memory is exceeded by three groups of programs, and the faults
+// per second that were measured.
+var chenQ, chenRate = []float64{.0534, .2475, .6495}, []float64{12.52, 44.12, 102.03}
+
+// Eq. (1) was fitted to many more runs, which the paper does not print. It misses
+// the three that it does print, the first by a factor of 2.5; a straight line
+// meets them.
+func TestChenTable2(t *testing.T) {
+	m := paging.ChenXiaoZhang().Memory
+	for i, off := range []float64{1.49, .81, .04} {
+		assert.InDelta(t, off, m.Rate(chenQ[i])/chenRate[i]-1, .005)
+	}
+	printed := paging.Assess(m.Rate, 0, chenQ, chenRate)
+	assert.InDelta(t, 23.5, printed.ResidualError, .05)
+	assert.InDelta(t, .60, printed.R2, .005)
+
+	line, err := paging.FitLine(chenQ, chenRate)
+	require.NoError(t, err)
+	assert.InDelta(t, 5.61, line.Model.Intercept, .005)
+	assert.InDelta(t, 149.2, line.Model.Slope, .05)
+	assert.Greater(t, line.R2, .999)
+	for i, off := range []float64{1.1, 1.6, .5} {
+		assert.InDelta(t, off, math.Abs(line.Model.Rate(chenQ[i])-chenRate[i]), .05)
+	}
+
+	// Three points are too few for four parameters. With R_max = 120 given, an
+	// exact curve exists (β 0.575, γ −0.093, δ 0.041), but falls up to Q = 0.08:
+	// γ ends at its bound, and the curve misses the points by more than the line.
+	_, err = paging.FitMemory(chenQ, chenRate, 0)
+	require.ErrorIs(t, err, paging.ErrFit)
+	bent, err := paging.FitMemory(chenQ, chenRate, 120)
+	require.NoError(t, err)
+	assert.Zero(t, bent.Model.Gamma)
+	assert.True(t, math.IsNaN(bent.StandardErrors.Gamma))
+	assert.Greater(t, bent.ResidualError, 3*line.ResidualError)
 }
