@@ -21,6 +21,7 @@ type Job struct {
 // Usage is what a gang made of a quantum.
 type Usage struct {
 	CPU   float64       // share of the quantum each of its processes computed, mean over them
+	Work  time.Duration // by which it came on: of what it takes when nothing disturbs
 	Ended bool          // its work is done,
 	After time.Duration // so long after the quantum began
 }
@@ -41,9 +42,10 @@ type Machine interface {
 
 // A Partner decides which slots run together.
 type Partner interface {
-	// Match is called at the beginning of a round, and returns for each slot of
-	// the round the slot that runs beside it, or −1. Slots are lists of jobs.
-	Match(slots [][]int) []int
+	// Match is called at the beginning of a round. It may move gangs between slots
+	// and drop slots, and then returns for each slot the one that runs beside it, or
+	// −1.
+	Match(m *matrix.Matrix[int]) []int
 
 	// Observe tells what a job used of a quantum in which it ran.
 	Observe(job int, usage Usage, alone bool)
@@ -282,19 +284,15 @@ func (c *Cluster) turn() (slot, partner int) {
 
 // begin begins a round. Slots keep their numbers until the next.
 func (c *Cluster) begin() {
-	c.matrix.Unify()
 	c.next, c.partners = 0, c.partners[:0]
-	for range c.matrix.Slots() {
+	if c.config.Partner != nil {
+		c.partners = append(c.partners, c.config.Partner.Match(c.matrix)...)
+	} else {
+		c.matrix.Unify()
+	}
+	for len(c.partners) < c.matrix.Slots() {
 		c.partners = append(c.partners, -1)
 	}
-	if c.config.Partner == nil {
-		return
-	}
-	slots := make([][]int, c.matrix.Slots())
-	for s := range slots {
-		slots[s] = slices.Collect(c.matrix.Gangs(s))
-	}
-	copy(c.partners, c.config.Partner.Match(slots))
 }
 
 // execute runs a slot and its partner for a quantum.

@@ -10,8 +10,7 @@
 //
 // Everything happens at the beginnings of quanta. There, in this order:
 //
-//  1. the gangs that ended during the last quantum leave the matrix and the
-//     nodes, and slots that no longer overlap are unified;
+//  1. the gangs that ended during the last quantum leave the matrix and the nodes;
 //  2. if any left, the queue is scanned until nothing in it can start;
 //  3. jobs submitted meanwhile arrive, in order of submission: each is placed or
 //     joins the queue;
@@ -19,8 +18,9 @@
 //     its idle nodes, and if there is a partner the gangs of that slot on the same
 //     nodes.
 //
-// A round is one pass over the slots there are at its beginning; a new slot waits
-// for the next. If nothing is there to run the clock goes to the next submission.
+// A round is one pass over the slots there are at its beginning, when those that do
+// not overlap are unified (by the [Partner], if there is one); a new slot waits for
+// the next round. If nothing is there to run the clock goes to the next submission.
 // So a job starts at the first quantum of its slot after its arrival, and ends
 // within a quantum, at the instant at which its work is done; the rest of that
 // quantum is lost to its nodes.

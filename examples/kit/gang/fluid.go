@@ -10,15 +10,15 @@ import (
 // A Phase is a stretch of a job in which it behaves in one way.
 type Phase struct {
 	Work time.Duration // how long it takes when nothing disturbs
-	CPU  float64       // share of that time which each process computes; the rest is I/O
+	CPU  float64       // share of that time which each process computes; the rest it waits
 }
 
 // Fluid is a machine on which processes progress at steady rates. Rates change
 // only where a phase or a gang ends, and these instants are met exactly.
 //
-// The processes that run on a node at the same time share its processor and its
-// disk. If together they want more of one than there is, each progresses at what
-// it wants over what all want: with demands a and b whose sum exceeds 1, at
+// The processes that run on a node at the same time share its processor. If
+// together they want more than there is, each progresses at what it wants over
+// what all want: with demands a and b whose sum exceeds 1, at
 // 1/(a + b) of its own rate. A gang progresses as its slowest process does. This
 // is how Y. Wiseman & D. G. Feitelson, "Paired gang scheduling", IEEE TPDS 14(6),
 // 2003, §2.1, expect two processes to share a node; they measured it.
@@ -37,11 +37,15 @@ type Fluid struct {
 	Memory    func(job int) int64   // true need of each process, bytes; nil if memory does not matter
 	Paging    func(job int, share float64) float64
 	Eldest    bool // who came first keeps all its memory; else shares are fair
-	Disk      bool // the processes of a node share one disk
+
+	// What waits besides computing is communication, which disturbs nobody, unless
+	// Server says that it is I/O: to a server of all nodes, which serves so many
+	// processes that do nothing else at full rate.
+	Server float64
 
 	gangs    map[int]*fluidGang
 	resident [][]resident // per node, in order of entry
-	cpu, io  []float64
+	cpu      []float64
 	running  []*fluidGang
 }
 
@@ -55,6 +59,7 @@ type fluidGang struct {
 	shares []float64 // per node, of its memory that is there
 	share  float64   // the least of them
 	rate   float64
+	work   float64 // of this quantum
 	usage  Usage
 }
 
@@ -84,7 +89,6 @@ func (f *Fluid) Enter(job int, nodes []int) error {
 		for n >= len(f.resident) {
 			f.resident = append(f.resident, nil)
 			f.cpu = append(f.cpu, 0)
-			f.io = append(f.io, 0)
 		}
 		f.resident[n] = append(f.resident[n], resident{g, i})
 	}
@@ -137,12 +141,12 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 	f.running = f.running[:0]
 	for _, job := range jobs {
 		g := f.gangs[job]
-		g.usage = Usage{}
+		g.usage, g.work = Usage{}, 0
 		f.running = append(f.running, g)
 	}
 	for passed, left := 0., float64(quantum); left > 0; {
 		step := left
-		f.rates()
+		f.setRates()
 		for _, g := range f.running {
 			if g.usage.Ended {
 				continue
@@ -156,8 +160,10 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 			if g.usage.Ended {
 				continue
 			}
-			g.usage.CPU += float64(step * g.rate * g.phases[g.phase].CPU)
-			g.left -= float64(step * g.rate)
+			done := float64(step * g.rate)
+			g.usage.CPU += float64(done * g.phases[g.phase].CPU)
+			g.work += done
+			g.left -= done
 			// What remains below a nanosecond is rounding.
 			if g.left >= 1 {
 				active = true
@@ -177,21 +183,24 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 	}
 	for _, g := range f.running {
 		g.usage.CPU /= float64(quantum)
+		g.usage.Work = time.Duration(g.work)
 		usage = append(usage, g.usage)
 	}
 	return usage
 }
 
-// rates sets the rate of every gang that runs.
-func (f *Fluid) rates() {
+// setRates sets the rate of every gang that runs.
+func (f *Fluid) setRates() {
+	io := 0.
 	for _, g := range f.running {
 		if g.usage.Ended {
 			continue
 		}
+		cpu := g.phases[g.phase].CPU
 		for _, n := range g.nodes {
-			f.cpu[n] += g.phases[g.phase].CPU
-			f.io[n] += 1 - g.phases[g.phase].CPU
+			f.cpu[n] += cpu
 		}
+		io += float64((1 - cpu) * float64(len(g.nodes)))
 	}
 	for _, g := range f.running {
 		if g.usage.Ended {
@@ -200,9 +209,9 @@ func (f *Fluid) rates() {
 		contention := 1.
 		for _, n := range g.nodes {
 			contention = max(contention, f.cpu[n])
-			if f.Disk {
-				contention = max(contention, f.io[n])
-			}
+		}
+		if f.Server > 0 && g.phases[g.phase].CPU < 1 {
+			contention = max(contention, io/f.Server)
 		}
 		g.rate = 1 / contention
 		if f.Paging != nil && g.share < 1 {
@@ -211,7 +220,7 @@ func (f *Fluid) rates() {
 	}
 	for _, g := range f.running {
 		for _, n := range g.nodes {
-			f.cpu[n], f.io[n] = 0, 0
+			f.cpu[n] = 0
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
+	"github.com/gangkit/gangkit/matrix"
 )
 
 // steady is a machine on which jobs do so much work of one kind.
@@ -182,9 +183,9 @@ type partners struct {
 	cpu             map[int][]float64
 }
 
-func (p *partners) Match(slots [][]int) []int {
-	partner := slices.Repeat([]int{-1}, len(slots))
-	if len(slots) >= 2 {
+func (p *partners) Match(m *matrix.Matrix[int]) []int {
+	partner := slices.Repeat([]int{-1}, m.Slots())
+	if m.Slots() >= 2 {
 		partner[0], partner[1] = 1, 0
 	}
 	return partner
@@ -212,10 +213,10 @@ func TestPairsRunTogether(t *testing.T) {
 		assert.Zero(t, p.alone)
 		assert.InDelta(t, c.got, p.cpu[0][0], 1e-9)
 	}
-	// On one disk the I/O of both, 55 % each, is too much.
+	// The I/O of both, 55 % each of two processes, is too much for a server of two.
 	p := &partners{cpu: map[int][]float64{}}
 	machine := steady(.45, 10*s, 10*s)
-	machine.Disk = true
+	machine.Server = 2
 	r := run(t, jobs, gang.Config{Nodes: 2, Quantum: s, Machine: machine, Partner: p})
 	assert.InDelta(t, 11*s, r.Jobs[0].End, 2)
 }
@@ -308,7 +309,11 @@ func TestWorkIsConserved(t *testing.T) {
 
 type observer func(job int, u gang.Usage)
 
-func (observer) Match(slots [][]int) []int               { return slices.Repeat([]int{-1}, len(slots)) }
+func (observer) Match(m *matrix.Matrix[int]) []int {
+	m.Unify()
+	return nil
+}
+
 func (o observer) Observe(job int, u gang.Usage, _ bool) { o(job, u) }
 
 // With enough memory a process takes as long as its references; with too little,

@@ -83,6 +83,7 @@ func (r *Reference) Run(jobs []int, quantum time.Duration, usage []Usage) []Usag
 			taken[p.node] = true
 			computed, after := r.run(p, quantum)
 			u.CPU += float64(computed) / float64(quantum) / float64(len(r.gangs[job]))
+			u.Work = max(u.Work, computed)
 			u.After = max(u.After, after)
 			u.Ended = u.Ended && p.left == 0 && p.debt == 0
 		}
