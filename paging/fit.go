@@ -67,8 +67,7 @@ func Assess(model func(x float64) float64, fitted int, x, rate []float64) Qualit
 //
 // Points that are too few, or not finite, or whose sums overflow, are refused
 // with [ErrFit]. It panics if the lengths of x and rate differ. Cost O(n). Calls
-// may run concurrently. The last digits may differ between platforms, as with
-// [FitMemory].
+// may run concurrently. The last digits may differ between platforms.
 func FitLine(x, rate []float64) (Fit[Line], error) {
 	if err := enough(x, rate, 2); err != nil {
 		return Fit[Line]{}, err
@@ -100,7 +99,8 @@ func FitLine(x, rate []float64) (Fit[Line], error) {
 // straight line, and points that many curves fit as well, as those of one rate.
 //
 // It panics if the lengths of q and rate differ. It tries some 400 curves and
-// improves the best of them in a hundred steps or so, each of cost O(n). Calls may run concurrently.
+// improves the best of them in a hundred steps or so, each of cost O(n). Calls may
+// run concurrently. The last digits may differ between platforms.
 func FitMemory(q, rate []float64, maximum float64) (Fit[MemoryRate], error) {
 	free := 4
 	if maximum != 0 {
@@ -144,7 +144,8 @@ func FitMemory(q, rate []float64, maximum float64) (Fit[MemoryRate], error) {
 	if fitted == nil || unsettled < 0.999*least-rounding {
 		return Fit[MemoryRate]{}, fmt.Errorf("%d points that do not rise towards a largest rate: %w", len(q), ErrFit)
 	}
-	_, scale, ok := leastSquares(best.linearise(q, rate, fitted))
+	j, r := best.linearise(q, rate, fitted)
+	_, scale, ok := leastSquares(j, r, 0)
 	if !ok {
 		return Fit[MemoryRate]{}, fmt.Errorf("%d points that many curves meet as well: %w", len(q), ErrFit)
 	}
@@ -241,7 +242,7 @@ func (c *curve) descend(q, rate []float64, free []int) (sum float64, ok bool) {
 	sum = c.squares(q, rate)
 	damping := 1e-3
 	for range 200 {
-		j, r, _ := c.linearise(q, rate, free)
+		j, r := c.linearise(q, rate, free)
 		step, _, ok := leastSquares(j, r, damping)
 		if !ok {
 			return math.Inf(1), false
@@ -264,9 +265,9 @@ func (c *curve) descend(q, rate []float64, free []int) (sum float64, ok bool) {
 	return sum, false
 }
 
-// linearise returns the derivatives of c by its free parameters and what it
-// misses at each point, for leastSquares without damping.
-func (c curve) linearise(q, rate []float64, free []int) (j *mat.Dense, r []float64, damping float64) {
+// linearise returns the derivatives of c by its free parameters, and what it
+// misses at each point.
+func (c curve) linearise(q, rate []float64, free []int) (j *mat.Dense, r []float64) {
 	j, r = mat.NewDense(len(q), len(free), nil), make([]float64, len(q))
 	for i, x := range q {
 		gap := c.gap(x)
@@ -276,7 +277,7 @@ func (c curve) linearise(q, rate []float64, free []int) (j *mat.Dense, r []float
 			j.Set(i, column, row[k])
 		}
 	}
-	return j, r, 0
+	return j, r
 }
 
 // leastSquares returns the x that minimises |jx − r|² + damping·|norm·x|² with the
@@ -308,13 +309,13 @@ func leastSquares(j *mat.Dense, r []float64, damping float64) (x, scale []float6
 	if qr.SolveVecTo(&solution, false, b) != nil {
 		return nil, nil, false
 	}
-	// For a = QR it is (aᵀa)⁻¹ = R⁻¹R⁻ᵀ that has the variances.
-	var r0 mat.Dense
-	qr.RTo(&r0)
+	// The variances are on the diagonal of (aᵀa)⁻¹ = R⁻¹R⁻ᵀ, for a = QR.
+	var full mat.Dense
+	qr.RTo(&full)
 	upper := mat.NewTriDense(m, mat.Upper, nil)
 	for i := range m {
 		for k := i; k < m; k++ {
-			upper.SetTri(i, k, r0.At(i, k))
+			upper.SetTri(i, k, full.At(i, k))
 		}
 	}
 	var inverse mat.TriDense

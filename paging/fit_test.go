@@ -50,6 +50,41 @@ func TestFitMemoryRecoversTheParameters(t *testing.T) {
 	}
 }
 
+// Whatever the parameters were, the curve meets points without noise. Where those
+// are almost on a line, which no finite maximum is best for, it may be refused.
+func TestFitMemoryMeetsAnyCurve(t *testing.T) {
+	r := rand.New(rand.NewPCG(57, 0))
+	const fits = 400
+	refused := 0
+	for i := range fits {
+		want := paging.MemoryRate{Max: 50 + 100*r.Float64(), Alpha: 4, Beta: r.Float64(), Gamma: r.Float64(), Delta: 4/50. + 0.2*r.Float64()}
+		switch i % 5 {
+		case 0:
+			want.Beta = 0
+		case 1:
+			want.Gamma = 0
+		}
+		q, rate := measure(want.Rate, 0.03, 0.3+2*r.Float64(), 4+r.IntN(20), 0, r)
+		fit, err := paging.FitMemory(q, rate, 0)
+		if err != nil {
+			refused++
+			continue
+		}
+		require.Less(t, 1-fit.R2, 1e-6, "%+v: %+v", want, fit)
+	}
+	require.LessOrEqual(t, refused, fits/50)
+}
+
+// Only rounding makes another curve better than the one with β = 0.
+func TestFitMemoryIgnoresRounding(t *testing.T) {
+	want := paging.MemoryRate{Max: 137.81271950236476, Alpha: 4, Gamma: 0.3258564762259155, Delta: 0.10051401572562575}
+	q, rate := measure(want.Rate, 0.03, 1.7246602598902112, 18, 0, rand.New(rand.NewPCG(1, 2)))
+	fit, err := paging.FitMemory(q, rate, 0)
+	require.NoError(t, err)
+	assert.InDelta(t, want.Max, fit.Model.Max, 1e-6)
+	assert.InDelta(t, want.Gamma, fit.Model.Gamma, 1e-6)
+}
+
 // With noise the parameters are off by less than two standard errors nineteen
 // times out of twenty, and the residual error is the noise.
 func TestFitMemoryWithNoise(t *testing.T) {
