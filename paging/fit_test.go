@@ -54,8 +54,10 @@ func TestFitMemoryRecoversTheParameters(t *testing.T) {
 // are almost on a line, which no finite maximum is best for, it may be refused.
 func TestFitMemoryMeetsAnyCurve(t *testing.T) {
 	r := rand.New(rand.NewPCG(57, 0))
-	const fits = 400
-	refused := 0
+	fits, refused := 400, 0
+	if testing.Short() {
+		fits = 100
+	}
 	for i := range fits {
 		want := paging.MemoryRate{Max: 50 + 100*r.Float64(), Alpha: 4, Beta: r.Float64(), Gamma: r.Float64(), Delta: 4/50. + 0.2*r.Float64()}
 		switch i % 5 {

@@ -142,7 +142,7 @@ func FuzzMemory(f *testing.F) {
 			pages[i] = 1 + r.IntN(n+n/2)
 			p[i] = newProcess(t, m, pages[i])
 		}
-		for i := range 600 {
+		for i := range 400 {
 			at := r.IntN(len(p))
 			if r.IntN(60) == 0 {
 				p[at].Exit()

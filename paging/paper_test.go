@@ -168,7 +168,7 @@ func TestWangEquations5And6WithSeveralChanges(t *testing.T) {
 // §4.1: of the jumps, 94 % are shorter than 4 units for θ = 2, 75 % for θ = 1. Two
 // references in a row are then less than 4 KB apart.
 func TestBatatJumpsWithinAPage(t *testing.T) {
-	const jumps = 400_000
+	const jumps = 200_000
 	for _, tt := range []struct{ theta, share float64 }{{2, .9375}, {1, .75}} {
 		r := rand.New(rand.NewPCG(1, 40))
 		below := 0
@@ -186,7 +186,7 @@ func TestBatatJumpsWithinAPage(t *testing.T) {
 // hundredth. By the program of Fig. 4, which jumps one unit at most, they cover
 // two or three per cent at any θ.
 func TestBatatCoverage(t *testing.T) {
-	const units, references, walks = 10_240, 100_000, 10
+	const units, references, walks = 10_240, 100_000, 6
 	for _, tt := range []struct {
 		theta       float64
 		printed     bool
@@ -267,12 +267,12 @@ const unlimited = math.MaxInt
 // be free, the time is linear in the number of jobs; without a limit it grows
 // faster, and the more so the lower the locality. The limit is never worse.
 func TestBatatFigure5(t *testing.T) {
-	counts := []int{5, 10, 25}
+	counts, thetas := []int{5, 10, 25}, []float64{1, 1.25, 2}
 	if testing.Short() {
-		counts = []int{5, 10}
+		counts, thetas = []int{5, 10}, thetas[:1]
 	}
 	last := math.Inf(1)
-	for _, theta := range []float64{1, 1.25, 2} {
+	for _, theta := range thetas {
 		var x, limited, free []float64
 		for _, n := range counts {
 			x = append(x, float64(n))

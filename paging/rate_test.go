@@ -62,7 +62,7 @@ func TestRatesAtTheirBounds(t *testing.T) {
 
 func TestRatesNeverFall(t *testing.T) {
 	r := rand.New(rand.NewPCG(50, 0))
-	for range 2000 {
+	for range 300 {
 		f := paging.FaultRate{
 			Memory: paging.MemoryRate{Max: 200 * r.Float64(), Alpha: 0.1 + 9*r.Float64(), Beta: r.Float64(), Gamma: r.Float64(), Delta: 0.001 + r.Float64()},
 			IO:     paging.Line{Intercept: 400*r.Float64() - 200, Slope: r.Float64()},

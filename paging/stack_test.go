@@ -222,6 +222,9 @@ func TestCurveOfRelabelledPages(t *testing.T) {
 // memory: the factors are about four standard deviations, and where these reach the
 // mean itself, nothing is expected.
 func TestCurvesOfTheFractalModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const pages, references = 2560, 3_000_000
 	frames := []int{256, 640, 1280, 1707, 2048, 2304, 2432}
 	last := make([]float64, len(frames)) // of the lower locality
@@ -236,9 +239,6 @@ func TestCurvesOfTheFractalModel(t *testing.T) {
 		{1.75, 2, []float64{.0073, .0038, .0021}},
 		{2, 2.3, []float64{.0027, .0009}},
 	} {
-		if testing.Short() && tt.theta > 1 {
-			break
-		}
 		t.Run(fmt.Sprintf("θ=%v", tt.theta), func(t *testing.T) {
 			w := newWalk(t, paging.WalkConfig{Locality: tt.theta, Range: 4 * pages}, 0)
 			s := newStack(t, pages)
