@@ -90,7 +90,7 @@
 // so that the share min(1, R · 10 ms) of all time is [Lost] to them.
 //
 //	Q     0     .01   .05   .1    .2    .4    .487   .8     1
-//	R(Q)  0     8.3   29.5  48.7  72.6  94.9  100    109.6  112.5
+//	R(Q)  0     8.7   29.7  48.7  72.6  94.9  100    109.6  112.5
 //
 // The equations need care:
 //

@@ -340,7 +340,7 @@ func squaredCorrelation(x, y []float64) float64 {
 func TestChenEquation1(t *testing.T) {
 	m := paging.ChenXiaoZhang().Memory
 	for _, row := range []struct{ q, rate float64 }{
-		{.0534, 31.17}, {.1, 48.70}, {.2, 72.61}, {.2475, 80.01}, {.4, 94.94},
+		{.01, 8.68}, {.05, 29.66}, {.0534, 31.17}, {.1, 48.70}, {.2, 72.61}, {.2475, 80.01}, {.4, 94.94},
 		{.5, 100.63}, {.6495, 106.12}, {.8, 109.59}, {1, 112.51},
 	} {
 		assert.InDelta(t, row.rate, m.Rate(row.q), .005, "Q = %v", row.q)
