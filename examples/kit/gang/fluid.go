@@ -38,6 +38,10 @@ type Fluid struct {
 	Paging    func(job int, share float64) float64
 	Eldest    bool // who came first keeps all its memory; else shares are fair
 
+	// Switch is by how much everything takes longer while the processes of a node
+	// want more processor than there is, for switching between them.
+	Switch float64
+
 	// What waits besides computing is communication, which disturbs nobody, unless
 	// Server says that it is I/O: to a server of all nodes, which serves so many
 	// processes that do nothing else at full rate.
@@ -212,6 +216,9 @@ func (f *Fluid) setRates() {
 		}
 		if f.Server > 0 && g.phases[g.phase].CPU < 1 {
 			contention = max(contention, io/f.Server)
+		}
+		if contention > 1 {
+			contention *= 1 + f.Switch
 		}
 		g.rate = 1 / contention
 		if f.Paging != nil && g.share < 1 {

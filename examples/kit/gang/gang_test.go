@@ -213,9 +213,15 @@ func TestPairsRunTogether(t *testing.T) {
 		assert.Zero(t, p.alone)
 		assert.InDelta(t, c.got, p.cpu[0][0], 1e-9)
 	}
-	// The I/O of both, 55 % each of two processes, is too much for a server of two.
+	// What switching takes is lost to both.
+	machine := steady(.8, 10*s, 10*s)
+	machine.Switch = .02
 	p := &partners{cpu: map[int][]float64{}}
-	machine := steady(.45, 10*s, 10*s)
+	run(t, jobs, gang.Config{Nodes: 2, Quantum: s, Machine: machine, Partner: p})
+	assert.InDelta(t, .5/1.02, p.cpu[0][0], 1e-9)
+	// The I/O of both, 55 % each of two processes, is too much for a server of two.
+	p = &partners{cpu: map[int][]float64{}}
+	machine = steady(.45, 10*s, 10*s)
 	machine.Server = 2
 	r := run(t, jobs, gang.Config{Nodes: 2, Quantum: s, Machine: machine, Partner: p})
 	assert.InDelta(t, 11*s, r.Jobs[0].End, 2)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
-	"github.com/gangkit/gangkit/examples/kit/lublin"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
 	"github.com/gangkit/gangkit/paging"
 )
@@ -30,36 +29,6 @@ type Dynamic struct {
 	MaxSlots  int     `json:"max_slots"`
 	Saturated bool    `json:"saturated"` // the backlog grew to the end
 	Complete  bool    `json:"complete"`  // all jobs ended; if not, times are lower bounds
-}
-
-// workload draws the jobs of Fig. 7. Arrivals and run times of the model are
-// those of production machines; Y. Wiseman & D. G. Feitelson (2003), §4.2, divide
-// them by 40 to run on the same cluster, which is done here too.
-func (s *Study) workload(load float64) ([]gang.Job, []time.Duration, float64, error) {
-	const divisor = 40
-	m, err := lublin.New(lublin.Config{Processors: dynamicNodes}, rand.New(rand.NewPCG(s.config.Seed, 7)))
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	jobs := make([]gang.Job, s.config.Jobs)
-	runs := make([]time.Duration, len(jobs))
-	var run, nodes, work float64
-	for i := range jobs {
-		j := m.Next()
-		jobs[i] = gang.Job{Submit: j.Submit, Nodes: j.Processors, Memory: processMemory}
-		runs[i] = j.Run / divisor
-		run += runs[i].Seconds()
-		nodes += float64(j.Processors)
-		work += float64(runs[i].Seconds() * float64(j.Processors))
-	}
-	n := float64(len(jobs))
-	first := jobs[0].Submit
-	span := run / n * nodes / (load * dynamicNodes) // of n interarrivals
-	stretch := span / (jobs[len(jobs)-1].Submit - first).Seconds()
-	for i := range jobs {
-		jobs[i].Submit = time.Duration(float64(float64(jobs[i].Submit-first) * stretch))
-	}
-	return jobs, runs, work / (span * dynamicNodes), nil
 }
 
 // curve is the rate at which a process of locality θ faults, by the frames it
@@ -101,11 +70,15 @@ const limit = 20
 // runDynamic fills in what came of a point. Processes progress at the rates that
 // the curve gives for their share of a node's frames.
 func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
-	jobs, runs, offered, err := s.workload(p.Load)
+	w, err := gang.Lublin(s.config.Jobs, dynamicNodes, p.Load, s.config.Seed)
 	if err != nil {
 		return err
 	}
-	p.Offered = offered
+	jobs, runs := w.Jobs, w.Runs
+	for i := range jobs {
+		jobs[i].Memory = processMemory
+	}
+	p.Offered = w.Offered
 	faults := s.curves[p.Locality]
 	costs := s.config.Costs
 	result, err := gang.Run(ctx, jobs, gang.Config{
