@@ -152,7 +152,9 @@ func (e *Exponential) Forget() { e.measured = false }
 
 // Cautious answers a sharp change of a gang (§4.2.3): it forgets the gang, so that
 // it runs alone once and is measured truly. What it measures then is believed,
-// whatever came before. It costs little: 1 % of response time in the paper.
+// whatever came before; so as long as it is on probation, do not tell of quanta that
+// it shared, as happens if partners hold for a round. It costs little: 1 % of
+// response time in the paper.
 type Cautious struct {
 	Predictor // of the same gang
 
