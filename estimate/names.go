@@ -1,0 +1,62 @@
+package estimate
+
+import "encoding/binary"
+
+// names holds pairs of a path and a user, out of the garbage collector's sight.
+// A pair has a block of a multiple of 8 bytes: the two lengths, then the
+// strings. It is known by the block's place in units of 8 bytes; 0 is no pair.
+// Blocks are given out in a row, and what was given back is regained by moving
+// what is left into new pages.
+type names struct {
+	pages []*[pageUnits * unit]byte
+	used  uint32 // units up to the last block
+	dead  uint32 // of them, units given back or never given out
+}
+
+const (
+	unit      = 8
+	pageUnits = 1 << 12
+	lengths   = 3 // bytes: two for the path, one for the user
+)
+
+func units(path, user int) uint32 { return uint32(lengths+path+user+unit-1) / unit }
+
+func (s *names) block(name uint32) []byte {
+	return s.pages[name/pageUnits][name%pageUnits*unit:]
+}
+
+// put copies a pair and returns it.
+func put[T string | []byte](s *names, path, user T) uint32 {
+	n := units(len(path), len(user))
+	if end := uint32(len(s.pages)) * pageUnits; end-s.used < n {
+		s.dead += end - s.used
+		s.used = end
+		s.pages = append(s.pages, new([pageUnits * unit]byte))
+	}
+	if s.used == 0 {
+		s.used, s.dead = 1, 1
+	}
+	name := s.used
+	s.used += n
+	b := s.block(name)
+	binary.LittleEndian.PutUint16(b, uint16(len(path)))
+	b[2] = uint8(len(user))
+	copy(b[lengths:], path)
+	copy(b[lengths+len(path):], user)
+	return name
+}
+
+// get returns a pair.
+func (s *names) get(name uint32) (path, user []byte) {
+	b := s.block(name)
+	n, m := int(binary.LittleEndian.Uint16(b)), int(b[2])
+	return b[lengths : lengths+n], b[lengths+n : lengths+n+m]
+}
+
+func (s *names) drop(name uint32) {
+	path, user := s.get(name)
+	s.dead += units(len(path), len(user))
+}
+
+// sparse tells that it is time to move: a quarter is not in use, and a page at least.
+func (s *names) sparse() bool { return s.dead > max(s.used/4, pageUnits) }
