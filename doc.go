@@ -8,14 +8,20 @@
 //
 //	backfill    which queued jobs start now, and what is promised to the rest:
 //	            FCFS, EASY, conservative, k reservations; any number of resources
-//	admission   does a job's memory fit: a pool whose limit relaxes for jobs that
-//	            have waited
-//	paging      what over-committed memory costs: the slowdown factor, and the
-//	            ends of running jobs when it changes
+//	estimate    how much memory a job will use, by its history: path, nodes and
+//	            user; survives a restart
+//	admission   does a job's memory fit: on each node, or in a pool whose limit
+//	            relaxes for jobs that have waited; a queue in which nobody is
+//	            overtaken too often
+//	matrix      which slot and which nodes a gang gets: the Ousterhout matrix,
+//	            packed by buddy controllers and their rivals
+//	pairing     which gangs share a time slice: predict, match
+//	paging      what over-committed memory costs: a slowdown factor and the ends
+//	            of running jobs when it changes, rates of page faults, references
+//	            of a given locality
 //
-// To come, under these names: estimate (memory from a job's history), matrix
-// (the Ousterhout matrix of gang scheduling), pairing (gangs that complement
-// each other), folding (moldable jobs), loadshare (load sharing and migration).
+// To come, under these names: folding (moldable jobs), loadshare (load sharing
+// and migration).
 //
 // # How they compose
 //
@@ -32,6 +38,21 @@
 // full speed that paging.Progress keeps: a slowdown then moves no planned end.
 // The example of this package does it in a page; examples/kit/spaceshare is the
 // whole of it, and examples/replay runs it on logs.
+//
+// A gang-scheduled cluster (Batat & Feitelson 2000, Wiseman & Feitelson 2003):
+//
+//	a job arrives        estimate.History.Estimate: what it will need
+//	                     admission.Queue.Arrive, whose test is
+//	                     matrix.Matrix.Place, whose test per node is
+//	                     admission.Nodes.Fits
+//	a round begins       matrix.Matrix.Unify
+//	                     pairing.Matcher: which slots share their quanta
+//	a quantum ends       pairing.Predictor.Observe: what each gang computed
+//	a job ends           estimate.History.Observe: what it did need
+//	                     matrix.Matrix.Remove, admission.Queue.Next until none fits
+//
+// The second example does it in a page; examples/kit/gang is the whole of it, and
+// examples/memgang and examples/pairedgang measure what it is worth.
 //
 // # Common to all
 //
