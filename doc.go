@@ -20,8 +20,10 @@
 //	            of running jobs when it changes, rates of page faults, references
 //	            of a given locality
 //
-// To come, under these names: folding (moldable jobs), loadshare (load sharing
-// and migration).
+//	folding     how moldable jobs start, and which running jobs are folded to
+//	            make room: FJT and its rivals
+//
+// To come: loadshare (load sharing and migration).
 //
 // # How they compose
 //
@@ -38,6 +40,13 @@
 // full speed that paging.Progress keeps: a slowdown then moves no planned end.
 // The example of this package does it in a page; examples/kit/spaceshare is the
 // whole of it, and examples/replay runs it on logs.
+//
+// A machine whose jobs are moldable (Utrera et al. 2004):
+//
+//	a job arrives        folding.Policy.AppendArrival: fold whom, start how
+//	a job ends           folding.Policy.AppendRelease: unfold whom, start whom
+//
+// examples/kit/molding does what the steps say, and examples/fold compares policies.
 //
 // A gang-scheduled cluster (Batat & Feitelson 2000, Wiseman & Feitelson 2003):
 //
