@@ -237,13 +237,6 @@ func benchmarkTurns(b *testing.B, ours func(*mill) time.Duration, twins func(*gr
 // Beside the gangs, a matrix of 64 slots takes at most 24 bytes per PE.
 func TestMemoryPerPE(t *testing.T) {
 	const nodes = 1 << 20
-	heap := func() uint64 {
-		var s runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
 	before := heap()
 	m, err := matrix.New[int](matrix.Config{PEs: nodes})
 	require.NoError(t, err)
@@ -258,6 +251,38 @@ func TestMemoryPerPE(t *testing.T) {
 	t.Logf("%.2f bytes per PE", perPE)
 	require.LessOrEqual(t, perPE, 24.0)
 	runtime.KeepAlive(m)
+}
+
+// What gangs and slots leave is used again.
+func TestComingAndGoingTakesNoMemory(t *testing.T) {
+	m, err := matrix.New[int](matrix.Config{PEs: 200})
+	require.NoError(t, err)
+	turns := func(n int) {
+		for id := range n {
+			if _, ok, err := m.Place(id, 1+id%200, nil); !ok || err != nil {
+				t.Fatal("no place", err)
+			}
+			if id >= 20 && m.Remove(id-20) != nil {
+				t.Fatal("no gang")
+			}
+		}
+		for id := n - 20; id < n; id++ {
+			require.NoError(t, m.Remove(id))
+		}
+	}
+	turns(1000)
+	before := heap()
+	turns(20_000)
+	require.Less(t, int64(heap()-before), int64(50_000))
+	runtime.KeepAlive(m)
+}
+
+func heap() uint64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
 }
 
 // In a steady state nothing makes garbage.

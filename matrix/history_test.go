@@ -275,7 +275,7 @@ func FuzzHistory(f *testing.F) {
 		if packing > 5 {
 			packing = 0
 		}
-		f.Add(pes, uint8(packing<<3|seed/3%8), seed%2 == 0, ops)
+		f.Add(pes, uint8(packing<<3|uint64(r.IntN(8))), r.IntN(2) == 0, ops)
 	}
 	f.Fuzz(func(t *testing.T, pes uint16, bits uint8, wild bool, ops []byte) {
 		p := newPlayer(t, configOf(pes, bits), ops[:min(len(ops), 1000)])
@@ -302,7 +302,7 @@ func TestHistoryWithManySlots(t *testing.T) {
 
 // Machines of several heights of the tree, with few slots.
 func TestHistoryOnWideMachines(t *testing.T) {
-	for seed, pes := range []int{512, 1000, 4096, 4097, 5000} {
+	for seed, pes := range []int{512, 1023, 4096, 4097, 5000} {
 		t.Run(fmt.Sprintf("PEs=%d", pes), func(t *testing.T) {
 			p := newPlayer(t, matrix.Config{PEs: pes, MaxSlots: 6, ReserveBlock: seed == 2}, nil)
 			p.wild = seed%2 == 0

@@ -545,47 +545,91 @@ func TestRelabelling(t *testing.T) {
 	}
 }
 
-// A new slot costs nothing to those who fit in old ones: the search that bounds
-// loads from below must not be misled where busy and lightly loaded controllers
-// lie side by side. In each group of four blocks one is busy in all slots but
-// lightly loaded, one in one slot less, and one has room but is heavily loaded.
+// The search for the least loaded controller bounds loads from below. Here it is
+// misled as much as possible: each block of a slot is idle, or has one process, or
+// as many as PEs, so that loads and slots used go all ways; and wide gangs add to
+// the loads of some parts of the machine.
 func TestSearchAmongDeceptiveBlocks(t *testing.T) {
-	const slots, blocks, width = 12, 256, 4
-	c := matrix.Config{PEs: blocks * width, MaxSlots: slots}
-	m, err := matrix.New[int](c)
-	require.NoError(t, err)
-	tw := newTwin(c)
-	next := 1
-	put := func(slot int, pes ...int) {
-		ok, err := m.Put(next, slot, pes)
-		require.NoError(t, err)
-		require.True(t, ok)
-		tw.fill(next, slot, pes)
-		next++
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 20
 	}
-	for slot := range slots {
-		for lo := 0; lo < blocks*width; lo += 4 * width {
-			put(slot, lo)
-			if slot < slots-1 {
-				put(slot, lo+width, lo+width+1)
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 10))
+		width := []int{2, 16, 64, 128}[seed%4]
+		c := matrix.Config{PEs: 32 * width, MaxSlots: 9}
+		m, err := matrix.New[int](c)
+		require.NoError(t, err)
+		tw := newTwin(c)
+		id := 0
+		put := func(slot, lo, n int) {
+			id++
+			var pes []int
+			for pe := lo; pe < lo+n; pe++ {
+				pes = append(pes, pe)
 			}
-			if slot < slots-1 && (slot < slots-2 || lo < 700) {
-				put(slot, lo+2*width, lo+2*width+1, lo+2*width+2)
+			ok, err := m.Put(id, slot, pes)
+			require.NoError(t, err)
+			require.True(t, ok)
+			tw.fill(id, slot, pes)
+		}
+		put(0, 0, c.PEs)
+		for slot := 1; slot < c.MaxSlots; slot++ {
+			put(slot, 0, 1)
+			wide := width << (1 + slot%4)
+			for lo := 0; lo < c.PEs; lo += wide {
+				if lo > 0 && r.IntN(3) == 0 {
+					put(slot, lo, wide)
+					continue
+				}
+				for block := max(lo, width); block < lo+wide; block += width {
+					switch r.IntN(6) {
+					case 0, 1, 2:
+						put(slot, block+r.IntN(width), 1)
+					case 3, 4:
+						put(slot, block, width)
+					}
+				}
 			}
-			put(slot, lo+3*width, lo+3*width+1, lo+3*width+2, lo+3*width+3)
+		}
+		id = 1_000_000
+		for _, n := range []int{width, 2*width - 1, width / 2, 1, width} {
+			placed := 0
+			for ; ; placed++ {
+				id++
+				slot, opened, want := tw.place(id, n, nil)
+				p, ok, err := m.Place(id, n, nil)
+				require.NoError(t, err)
+				require.Equal(t, want, ok)
+				require.Equal(t, matrix.Placement{Slot: slot, New: opened}, p)
+				if !ok || placed == 40 {
+					break
+				}
+				_, pes := tw.home(id)
+				require.Equal(t, pes, slices.Collect(m.PEs(id)), "seed %d, %d of %d", seed, placed, n)
+			}
 		}
 	}
-	for id := next; ; id++ {
-		slot, opened, want := tw.place(id, width, nil)
-		p, ok, err := m.Place(id, width, nil)
-		require.NoError(t, err)
-		require.Equal(t, want, ok)
-		require.Equal(t, matrix.Placement{Slot: slot, New: opened}, p)
-		if !ok {
-			require.Greater(t, id, next+2*blocks/4)
-			break
+}
+
+// A condition is asked of each gang that fits, once.
+func TestAlternatesAreAskedForOnce(t *testing.T) {
+	m := drawn(`
+		slot 0 | . . . . A .
+		slot 1 | B C B D D B
+		slot 2 | E F . F . E`)
+	for _, answer := range []bool{false, true} {
+		var asked []string
+		got := m.AppendAlternates(nil, 0, 0, func(id string) bool {
+			asked = append(asked, id)
+			return answer
+		})
+		if answer {
+			require.Equal(t, []string{"B", "C"}, asked)
+			require.Equal(t, asked, got)
+		} else {
+			require.Equal(t, []string{"B", "C", "E", "F"}, asked)
+			require.Empty(t, got)
 		}
-		_, pes := tw.home(id)
-		require.Equal(t, pes, slices.Collect(m.PEs(id)))
 	}
 }
