@@ -6,8 +6,7 @@ import (
 )
 
 // best sums up the controllers of one level in a node of the tree, so that the
-// least loaded controller which is free in some slot can be searched from the
-// root.
+// least loaded one that is free in some slot can be found from the root.
 //
 // Loads and slots are counted as far as they are kept in the node and below it.
 // What is kept above covers all controllers of the node alike: a span at an
@@ -17,23 +16,19 @@ import (
 // it is used in their number, and it is free in some slot exactly if the slots it
 // is used in are fewer than all. No set of slots has to be compared.
 //
-// Of the pairs (load, slots) of a node's controllers best keeps two and a bound:
-// enough to bound from below the load of those used in at most k slots, and to
-// tell whether there are any.
+// Nor is it needed to know beforehand how many all slots are. None is used in more:
+// if the least loaded controller is free in no slot, then used is the number of all
+// (less the spans above), and those that are free in some slot are those used in
+// fewer, whose least load is next.
 type best struct {
-	load  int64 // the least load
-	next  int64 // no more than the least load of those used in fewer slots than used
-	used  int32 // the fewest slots of those of the least load
-	least int32 // the fewest slots
+	load int64 // the least load
+	next int64 // the least load of those used in fewer slots, if none is used in more
+	used int32 // the fewest slots that one of the least load is used in
 }
 
-// nothing is the best of no controllers. Adding spans above keeps it beyond all
-// loads and slots there are.
-var nothing = best{load: math.MaxInt64 / 2, next: math.MaxInt64 / 2, used: math.MaxInt32 / 2, least: math.MaxInt32 / 2}
-
-// without bound is a number of slots in which even the busiest controller is
-// free, but fewer than nothing is used in.
-const unbounded = math.MaxInt32 / 4
+// never is the load of a controller that there is not; it stays beyond all loads
+// when those of spans above are added.
+const never = math.MaxInt64 / 2
 
 // either returns the best of two sets of controllers.
 func either(a, b best) best {
@@ -42,10 +37,9 @@ func either(a, b best) best {
 	}
 	if b.used < a.used {
 		a.next = min(a.next, b.load)
-	} else if b.least < a.used {
+	} else if b.used == a.used {
 		a.next = min(a.next, b.next)
 	}
-	a.least = min(a.least, b.least)
 	return a
 }
 
@@ -53,16 +47,16 @@ func either(a, b best) best {
 // level.
 func (b best) below(n, level int) best {
 	load := int64(n) << level
-	return best{b.load + load, b.next + load, b.used + int32(n), b.least + int32(n)}
+	return best{b.load + load, b.next + load, b.used + int32(n)}
 }
 
-// bound bounds from below the load of the controllers that are used in fewer
-// than so many slots; ok says whether there are any.
-func (b best) bound(slots int) (load int64, ok bool) {
-	if int(b.used) < slots {
-		return b.load, true
+// least returns the least load of the controllers that are used in fewer slots
+// than all; never or more if there are none.
+func (b best) least(all int) int64 {
+	if int(b.used) < all {
+		return b.load
 	}
-	return b.next, int(b.least) < slots
+	return b.next
 }
 
 // rate computes what a node keeps of its controllers.
@@ -72,10 +66,10 @@ func (c *cells) rate(h, j int) {
 	b := t.best[j*(own+1):][:own+1]
 	if h == 0 {
 		for level := range b {
-			b[level] = nothing
+			b[level] = best{load: never, next: never}
 			for lo := j << groupBits; lo < (j+1)<<groupBits && lo+1<<level <= c.pes; lo += 1 << level {
 				load, used := c.measure(lo, lo+1<<level)
-				b[level] = either(b[level], best{load, nothing.next, used, used})
+				b[level] = either(b[level], best{load, never, used})
 			}
 			b[level] = b[level].below(int(t.count[j]), level)
 		}
@@ -93,13 +87,13 @@ func (c *cells) rate(h, j int) {
 		}
 		b[level] = l.below(n, level)
 	}
-	b[own] = nothing
+	b[own] = best{load: never, next: never}
 	if (j+1)<<own <= c.pes {
 		var used int32
 		for _, word := range t.any[j*c.stride:][:c.stride] {
 			used += int32(bits.OnesCount64(word))
 		}
-		b[own] = best{left[own-1].load + right[own-1].load + int64(n)<<own, nothing.next, used, used}
+		b[own] = best{left[own-1].load + right[own-1].load + int64(n)<<own, never, used}
 	}
 }
 
@@ -122,10 +116,10 @@ func (c *cells) measure(lo, hi int) (load int64, slots int32) {
 // candidate is a node in which to search on, or the controller to choose if no
 // other candidate comes before it.
 type candidate struct {
-	load   int64 // of no controller in it that is free in a slot is it less
+	load   int64 // the least of its controllers
 	pe     int32 // its first PE
 	height int32 // chosen if a controller
-	above  int32 // slots kept at its ancestors
+	above  int32 // spans kept at its ancestors
 }
 
 const chosen = -1
@@ -137,12 +131,13 @@ func (a candidate) before(b candidate) bool {
 }
 
 // least returns the first PE of the least loaded controller of a level that is
-// used in fewer than so many slots and whose first n PEs fit, of several the
-// lowest, -1 if there is none. It searches best first, by the bounds of the
-// nodes; they are nearly exact, so O(log² PEs) if all PEs fit.
-func (c *cells) least(level, slots, n int, fits func(pe int) bool) int {
+// used in fewer slots than all and whose first n PEs fit, of several the lowest, -1
+// if there is none. As the least load in every node is known, if all PEs fit it
+// goes straight down from the root. O(log PEs) nodes, and as many for every
+// controller that does not fit.
+func (c *cells) least(level, all, n int, fits func(pe int) bool) int {
 	c.search = c.search[:0]
-	c.offer(len(c.tiers)-1, 0, 0, level, slots)
+	c.offer(len(c.tiers)-1, 0, 0, level, all)
 	for len(c.search) > 0 {
 		d := c.pop()
 		h, j := int(d.height), int(d.pe)>>(groupBits+max(d.height, 0))
@@ -154,12 +149,12 @@ func (c *cells) least(level, slots, n int, fits func(pe int) bool) int {
 				return int(d.pe)
 			}
 		case h == 0:
-			c.offerWithin(d, level, slots, n, fits)
+			c.offerWithin(d, level, all, n, fits)
 		default:
 			above := int(d.above + c.tiers[h].count[j])
-			c.offer(h-1, 2*j, above, level, slots)
+			c.offer(h-1, 2*j, above, level, all)
 			if 2*j+1 < len(c.tiers[h-1].count) {
-				c.offer(h-1, 2*j+1, above, level, slots)
+				c.offer(h-1, 2*j+1, above, level, all)
 			}
 		}
 	}
@@ -167,25 +162,24 @@ func (c *cells) least(level, slots, n int, fits func(pe int) bool) int {
 }
 
 // offer makes a node a candidate if it has controllers to choose from.
-func (c *cells) offer(h, j, above, level, slots int) {
-	load, ok := c.tiers[h].best[j*(groupBits+h+1)+level].bound(slots - above)
-	if ok {
+func (c *cells) offer(h, j, above, level, all int) {
+	load := c.tiers[h].best[j*(groupBits+h+1)+level].least(all - above)
+	if load < never {
 		c.push(candidate{load + int64(above)<<level, int32(j << (groupBits + h)), int32(h), int32(above)})
 	}
 }
 
 // offerWithin makes the least loaded controller of a group that fits a
 // candidate.
-func (c *cells) offerWithin(d candidate, level, slots, n int, fits func(pe int) bool) {
-	const none = math.MaxInt64
+func (c *cells) offerWithin(d candidate, level, all, n int, fits func(pe int) bool) {
 	var loads [group]int64
 	first := int(d.pe)
 	controllers := min(group, c.pes-first) >> level
 	above := int(d.above + c.tiers[0].count[first>>groupBits])
 	for k := range controllers {
 		load, used := c.measure(first+k<<level, first+(k+1)<<level)
-		if loads[k] = load + int64(above)<<level; int(used)+above >= slots {
-			loads[k] = none
+		if loads[k] = load + int64(above)<<level; int(used)+above >= all {
+			loads[k] = never
 		}
 	}
 	for {
@@ -195,14 +189,14 @@ func (c *cells) offerWithin(d candidate, level, slots, n int, fits func(pe int) 
 				k = i
 			}
 		}
-		if loads[k] == none {
+		if loads[k] == never {
 			return
 		}
 		if fitting(first+k<<level, n, fits) {
 			c.push(candidate{load: loads[k], pe: int32(first + k<<level), height: chosen})
 			return
 		}
-		loads[k] = none
+		loads[k] = never
 	}
 }
 

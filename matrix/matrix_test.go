@@ -545,10 +545,11 @@ func TestRelabelling(t *testing.T) {
 	}
 }
 
-// The search for the least loaded controller bounds loads from below. Here it is
-// misled as much as possible: each block of a slot is idle, or has one process, or
-// as many as PEs, so that loads and slots used go all ways; and wide gangs add to
-// the loads of some parts of the machine.
+// The search for the least loaded controller goes by what nodes of a tree know of
+// those in them. Here this is as deceptive as can be: each block of a slot is idle,
+// or has one process, or as many as PEs, so that loads and slots used go all ways;
+// wide gangs add to the loads of some parts of the machine; and some blocks do not
+// fit.
 func TestSearchAmongDeceptiveBlocks(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -597,8 +598,12 @@ func TestSearchAmongDeceptiveBlocks(t *testing.T) {
 			placed := 0
 			for ; ; placed++ {
 				id++
-				slot, opened, want := tw.place(id, n, nil)
-				p, ok, err := m.Place(id, n, nil)
+				var fits func(int) bool
+				if unfit := r.IntN(c.PEs); placed%2 == 1 {
+					fits = func(pe int) bool { return pe/width%5 != unfit%5 && pe != unfit }
+				}
+				slot, opened, want := tw.place(id, n, fits)
+				p, ok, err := m.Place(id, n, fits)
 				require.NoError(t, err)
 				require.Equal(t, want, ok)
 				require.Equal(t, matrix.Placement{Slot: slot, New: opened}, p)

@@ -3,6 +3,7 @@ package matrix
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -101,7 +102,7 @@ func (m *Matrix[ID]) packBuddy(n int, fits func(pe int) bool) (slot int, ok bool
 		used := m.cells.used(lo, lo+1<<level)
 		slot = slices.IndexFunc(m.order, func(r int32) bool { return !has(used, int(r)) })
 	} else if m.mayOpen() {
-		lo = m.cells.least(level, unbounded, n, fits)
+		lo = m.cells.least(level, math.MaxInt, n, fits)
 	}
 	m.spans = append(m.spans[:0], span{lo, lo + n})
 	return slot, lo >= 0
