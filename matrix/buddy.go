@@ -23,7 +23,7 @@ import (
 type best struct {
 	load int64 // the least load
 	next int64 // the least load of those used in fewer slots, if none is used in more
-	used int32 // the fewest slots that one of the least load is used in
+	used int32 // the slots that a least loaded one is used in
 }
 
 // never is the load of a controller that there is not; it stays beyond all loads
@@ -32,7 +32,7 @@ const never = math.MaxInt64 / 2
 
 // either returns the best of two sets of controllers.
 func either(a, b best) best {
-	if b.load < a.load || b.load == a.load && b.used < a.used {
+	if b.load < a.load {
 		a, b = b, a
 	}
 	if b.used < a.used {
