@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -94,9 +93,7 @@ func fold(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if *asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
+		return report.WriteJSON(stdout, struct {
 			Claims []claim.Claim `json:"claims"`
 			Points []study.Point `json:"points"`
 		}{claims, s.Points})

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,21 +11,14 @@ import (
 
 	"github.com/gangkit/gangkit/examples/fold/study"
 	"github.com/gangkit/gangkit/examples/kit/claim"
-	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
 
-func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, diagnostics bytes.Buffer
-	status = command.Run(context.Background(), "fold", fold, args, &out, &diagnostics)
-	return status, out.String(), diagnostics.String()
-}
+var program = commandtest.Program{Name: "fold", Run: fold}
 
 func TestTextHasTablesAndClaims(t *testing.T) {
 	out := t.TempDir()
-	status, stdout, stderr := call(t, "-seeds", "3", "-out", out)
-	require.Zero(t, status, stderr)
-	assert.Empty(t, stderr)
+	stdout := program.Succeeds(t, "-seeds", "3", "-out", out)
 	for _, text := range []string{"w1 ", "burst 9", "U-1 ", "U-2 ", "U-3 ", "U-4 ", "U-5 ", "U-6 ", "folding costly"} {
 		assert.Contains(t, stdout, text)
 	}
@@ -38,9 +28,9 @@ func TestTextHasTablesAndClaims(t *testing.T) {
 }
 
 func TestSameSeedSameBytesOnAnyNumberOfCores(t *testing.T) {
-	_, many, _ := call(t, "-seeds", "3", "-json")
+	many := program.Succeeds(t, "-seeds", "3", "-json")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	_, one, _ := call(t, "-seeds", "3", "-json")
+	one := program.Succeeds(t, "-seeds", "3", "-json")
 	assert.Equal(t, many, one)
 	var r struct {
 		Claims []claim.Claim
@@ -49,9 +39,9 @@ func TestSameSeedSameBytesOnAnyNumberOfCores(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(one), &r))
 	assert.Len(t, r.Claims, 6)
 	assert.Len(t, r.Points, 9*6*3)
-	_, other, _ := call(t, "-seeds", "3", "-json", "-seed", "2")
+	other := program.Succeeds(t, "-seeds", "3", "-json", "-seed", "2")
 	assert.NotEqual(t, one, other)
-	_, linear, _ := call(t, "-seeds", "3", "-json", "-variance", "0")
+	linear := program.Succeeds(t, "-seeds", "3", "-json", "-variance", "0")
 	assert.NotEqual(t, one, linear)
 }
 
@@ -59,17 +49,8 @@ func TestBadInputIsOneLineAndStatus2(t *testing.T) {
 	for _, args := range [][]string{
 		{"-seeds", "0"}, {"-seeds", "10001"}, {"-parallelism", "0"}, {"-parallelism", "NaN"}, {"-variance", "-1"}, {"-seed", "-1"}, {"-speed"}, {"log.swf"}, {"-out", "/dev/null/x"},
 	} {
-		status, stdout, stderr := call(t, args...)
-		assert.Equal(t, 2, status, "%v", args)
-		assert.Empty(t, stdout)
-		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		program.Refuses(t, args...)
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, diagnostics bytes.Buffer
-	assert.Equal(t, 1, command.Run(ctx, "fold", fold, nil, &out, &diagnostics))
-	assert.Equal(t, "fold: interrupted\n", diagnostics.String())
-}
+func TestInterrupted(t *testing.T) { program.StopsWhenInterrupted(t) }

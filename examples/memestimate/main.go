@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -203,9 +202,7 @@ func memestimate(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		}
 	}
 	if o.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(records(list))
+		return report.WriteJSON(stdout, records(list))
 	}
 	claims, err := study.Claims(ctx, l)
 	if err != nil {

@@ -17,14 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
 
-func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, diagnostics bytes.Buffer
-	status = command.Run(context.Background(), "memestimate", memestimate, args, &out, &diagnostics)
-	return status, out.String(), diagnostics.String()
-}
+var call = commandtest.Program{Name: "memestimate", Run: memestimate}.Call
 
 // toy is a log of a job a month, each larger than the one before: by 1, 1 and 8 MB.
 const toy = `; UnixStartTime: 820454400

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -115,9 +114,7 @@ func memgang(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 	}
 	if *asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
+		return report.WriteJSON(stdout, struct {
 			Claims  []claim.Claim   `json:"claims"`
 			Figure5 []study.Static  `json:"figure5"`
 			Figure6 []study.Static  `json:"figure6"`

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -112,9 +111,7 @@ func pairedgang(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		}
 	}
 	if *asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
+		return report.WriteJSON(stdout, struct {
 			Claims  []claim.Claim   `json:"claims"`
 			Figure7 []study.Mix     `json:"figure7"`
 			Figure8 []study.Mix     `json:"figure8"`

@@ -1,36 +1,26 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gangkit/gangkit/examples/kit/claim"
-	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 	"github.com/gangkit/gangkit/examples/pairedgang/study"
 )
 
-func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, diagnostics bytes.Buffer
-	status = command.Run(context.Background(), "pairedgang", pairedgang, args, &out, &diagnostics)
-	return status, out.String(), diagnostics.String()
-}
+var program = commandtest.Program{Name: "pairedgang", Run: pairedgang}
 
-var small = []string{"-quick", "-jobs", "60"}
+var small = []string{"-quick", "-jobs", "40"}
 
 func TestTextHasTablesAndClaims(t *testing.T) {
 	out := t.TempDir()
-	status, stdout, stderr := call(t, append(small, "-out", out)...)
-	require.Zero(t, status, stderr)
-	assert.Empty(t, stderr)
+	stdout := program.Succeeds(t, append(small, "-out", out)...)
 	for _, text := range []string{"Fig. 7", "Fig. 8", "Fig. 9", "Figs. 10", "Fig. 13", "F-1 ", "F-2 ", "F-3 ", "F-4 ", "F-5 ", "F-6 ", "F-7 ", "F-8 ", "F-9 ", "F-10"} {
 		assert.Contains(t, stdout, text)
 	}
@@ -42,9 +32,9 @@ func TestTextHasTablesAndClaims(t *testing.T) {
 }
 
 func TestSameSeedSameBytesOnAnyNumberOfCores(t *testing.T) {
-	_, many, _ := call(t, append(small, "-json")...)
+	many := program.Succeeds(t, append(small, "-json")...)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	_, one, _ := call(t, append(small, "-json")...)
+	one := program.Succeeds(t, append(small, "-json")...)
 	assert.Equal(t, many, one)
 	var r struct {
 		Claims  []claim.Claim
@@ -55,7 +45,7 @@ func TestSameSeedSameBytesOnAnyNumberOfCores(t *testing.T) {
 	assert.Len(t, r.Claims, 10)
 	assert.Len(t, r.Figure7, 5*3)
 	assert.Len(t, r.Dynamic, 3*6*4*2)
-	_, other, _ := call(t, append(small, "-json", "-seed", "2")...)
+	other := program.Succeeds(t, append(small, "-json", "-seed", "2")...)
 	assert.NotEqual(t, one, other)
 }
 
@@ -63,18 +53,8 @@ func TestBadInputIsOneLineAndStatus2(t *testing.T) {
 	for _, args := range [][]string{
 		{"-seeds", "0"}, {"-seeds", "1001"}, {"-jobs", "1"}, {"-jobs", "many"}, {"-mix", "1s"}, {"-mix", "25h"}, {"-seed", "-1"}, {"-speed"}, {"log.swf"}, {"-out", "/dev/null/x"},
 	} {
-		status, stdout, stderr := call(t, args...)
-		assert.Equal(t, 2, status, "%v", args)
-		assert.Empty(t, stdout)
-		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		program.Refuses(t, args...)
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, diagnostics bytes.Buffer
-	assert.Equal(t, 1, command.Run(ctx, "pairedgang", pairedgang, small, &out, &diagnostics))
-	assert.Equal(t, "pairedgang: interrupted\n", diagnostics.String())
-	assert.Empty(t, out.String())
-}
+func TestInterrupted(t *testing.T) { program.StopsWhenInterrupted(t, small...) }

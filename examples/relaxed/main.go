@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -201,9 +200,7 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 	}
 	if o.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
+		return report.WriteJSON(stdout, struct {
 			Claims []claim.Claim `json:"claims"`
 			Points []record      `json:"points"`
 		}{s.claims(), s.records()})

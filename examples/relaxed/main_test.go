@@ -16,16 +16,12 @@ import (
 
 	"github.com/gangkit/gangkit/examples/kit/claim"
 	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
 
 func sqrt(x float64) float64 { return math.Sqrt(x) }
 
-func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, diagnostics bytes.Buffer
-	status = command.Run(context.Background(), "relaxed", relaxed, args, &out, &diagnostics)
-	return status, out.String(), diagnostics.String()
-}
+var call = commandtest.Program{Name: "relaxed", Run: relaxed}.Call
 
 var small = []string{"-jobs", "200", "-seeds", "2", "-step", ".1"}
 

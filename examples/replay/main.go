@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -67,9 +66,7 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 	if o.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(records(o, w, outcomes))
+		return report.WriteJSON(stdout, records(o, w, outcomes))
 	}
 	if err := table(o, w, memory, outcomes).WriteText(stdout); err != nil {
 		return err

@@ -16,14 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
 
-func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, diagnostics bytes.Buffer
-	status = command.Run(context.Background(), "replay", replay, args, &out, &diagnostics)
-	return status, out.String(), diagnostics.String()
-}
+var call = commandtest.Program{Name: "replay", Run: replay}.Call
 
 // write makes a log in a temporary folder.
 func write(t *testing.T, text string) string {
