@@ -1,6 +1,7 @@
 package folding_test
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -366,15 +367,16 @@ func checkHistory(t *testing.T, name string, seed uint64, events int) {
 	}
 }
 
+var histories = flag.Uint64("histories", 1000, "number of random histories of each policy")
+
 func TestHistories(t *testing.T) {
-	histories := uint64(150)
 	if testing.Short() {
-		histories = 20
+		*histories = min(*histories, 100)
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			for seed := range histories {
-				checkHistory(t, name, seed, 300)
+			for seed := range *histories {
+				checkHistory(t, name, seed, 10+int(seed%90))
 			}
 		})
 	}
