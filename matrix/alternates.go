@@ -10,12 +10,12 @@ import "math/bits"
 // with first increased by one every round, all slots have their turn at being
 // first.
 //
-// A gang is also asked for: allow, unless nil, is called for each that fits, and
-// takes it with true. It must not use the matrix, other than to look up a gang.
+// Of those that fit, only gangs are taken for which allow returns true; nil lets
+// all pass. It may ask where a gang is, but nothing else of the matrix.
 //
 // Alternates are for one turn of the slot and are not kept: a gang placed later
-// may take their cells. It panics if there is no such slot. O(PEs/64), and O(log
-// PEs) for each gang until nothing is idle; does not allocate.
+// may take their cells. It panics if there is no such slot. O(PEs/64), and for each
+// gang, until nothing is idle, as [Matrix.Row]; does not allocate.
 func (m *Matrix[ID]) AppendAlternates(dst []ID, slot, first int, allow func(id ID) bool) []ID {
 	left := m.findIdle(m.row(slot))
 	others := len(m.order) - 1
@@ -26,15 +26,17 @@ func (m *Matrix[ID]) AppendAlternates(dst []ID, slot, first int, allow func(id I
 		// first may be negative or close to overflowing.
 		turn := (first%others + others + i) % others
 		r := int(m.order[(slot+1+turn)%len(m.order)])
-		for pe := m.cells.next(r, 0); pe >= 0 && left > 0; {
-			k := m.starting(r, pe)
-			g := &m.gangs[m.pieces[k].gang]
-			if g.piece == k && int(g.size) <= left && m.allIdle(g) && (allow == nil || allow(g.id)) {
-				m.fillIdle(g)
-				left -= int(g.size)
+		for k := range m.gangsOf(r) {
+			g := &m.gangs[k]
+			if int(g.size) <= left && m.allIdle(g) && (allow == nil || allow(g.id)) {
+				for i := g.piece; i != none; i = m.pieces[i].next {
+					m.fill(&m.pieces[i])
+				}
 				dst = append(dst, g.id)
+				if left -= int(g.size); left == 0 {
+					break
+				}
 			}
-			pe = m.cells.next(r, int(m.pieces[k].end))
 		}
 	}
 	return dst
@@ -65,10 +67,8 @@ func (m *Matrix[ID]) findIdle(r int) int {
 	if n := m.config.PEs % 64; n > 0 {
 		m.idle[len(m.idle)-1] = 1<<n - 1
 	}
-	for pe := m.cells.next(r, 0); pe >= 0; {
-		p := &m.pieces[m.starting(r, pe)]
-		m.fill(p)
-		pe = m.cells.next(r, int(p.end))
+	for i := range m.piecesOf(r) {
+		m.fill(&m.pieces[i])
 	}
 	return m.countIdle()
 }
@@ -94,13 +94,7 @@ func (m *Matrix[ID]) allIdle(g *gang[ID]) bool {
 	return true
 }
 
-// fillIdle takes the PEs of a gang out of m.idle.
-func (m *Matrix[ID]) fillIdle(g *gang[ID]) {
-	for i := g.piece; i != none; i = m.pieces[i].next {
-		m.fill(&m.pieces[i])
-	}
-}
-
+// fill takes the PEs of a piece out of m.idle.
 func (m *Matrix[ID]) fill(p *piece) {
 	lo, hi := int(p.lo), int(p.hi)
 	for w := lo / 64; w <= (hi-1)/64; w++ {

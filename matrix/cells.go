@@ -148,14 +148,14 @@ func (c *cells) pull(h, j int) {
 // valid until the next call. O(log PEs) nodes.
 func (c *cells) used(lo, hi int) []uint64 {
 	clear(c.set)
-	c.unite(lo, hi)
+	c.collect(lo, hi)
 	return c.set
 }
 
-// unite adds the slots in which some PE of lo to hi-1 is used to c.set.
-func (c *cells) unite(lo, hi int) { c.uniteIn(len(c.tiers)-1, 0, lo, hi) }
+// collect adds the slots in which some PE of lo to hi-1 is used to c.set.
+func (c *cells) collect(lo, hi int) { c.collectIn(len(c.tiers)-1, 0, lo, hi) }
 
-func (c *cells) uniteIn(h, j, lo, hi int) {
+func (c *cells) collectIn(h, j, lo, hi int) {
 	t := &c.tiers[h]
 	from, to := j<<(groupBits+h), min((j+1)<<(groupBits+h), c.pes)
 	if lo <= from && to <= hi {
@@ -171,10 +171,10 @@ func (c *cells) uniteIn(h, j, lo, hi int) {
 	}
 	middle := (2*j + 1) << (groupBits + h - 1)
 	if lo < middle {
-		c.uniteIn(h-1, 2*j, lo, hi)
+		c.collectIn(h-1, 2*j, lo, hi)
 	}
 	if middle < hi {
-		c.uniteIn(h-1, 2*j+1, lo, hi)
+		c.collectIn(h-1, 2*j+1, lo, hi)
 	}
 }
 

@@ -56,9 +56,10 @@ func (c Config) check() error {
 // Matrix is an Ousterhout matrix: which gang has which PEs in which slot. Slots
 // are numbered from 0 in the order in which they take turns.
 //
-// It takes about 20 bytes per PE for up to 64 slots, 9 more for each further 64,
-// and what the gangs take, under a hundred bytes each. A Matrix must not be used
-// concurrently, and while a range over it runs it must not be changed.
+// It takes about 19 bytes per PE for up to 64 slots and 9 more for each further 64,
+// under a hundred bytes per gang, and 24 for each further span of PEs that a gang
+// has. A Matrix must not be used concurrently, and while a range over it runs it
+// must not be changed.
 type Matrix[ID comparable] struct {
 	config Config
 	cells  *cells
@@ -197,7 +198,7 @@ func (m *Matrix[ID]) Put(id ID, slot int, pes []int) (bool, error) {
 
 // Remove takes a gang out. If it was the last one of its slot, the slot is
 // dropped and those after it move up, unless KeepEmpty is set. Error:
-// [ErrUnknown]. O(log PEs) for each span of PEs it has, and O(slots).
+// [ErrUnknown]. O(log² PEs + slots) for each span of PEs it has.
 func (m *Matrix[ID]) Remove(id ID) error {
 	k, ok := m.places[id]
 	if !ok {
@@ -295,7 +296,8 @@ func (m *Matrix[ID]) PEs(id ID) iter.Seq[int] {
 }
 
 // Row yields the PEs on which gangs have their processes in a slot, in order,
-// each with its gang. It panics if there is no such slot. O(log PEs) per span.
+// each with its gang. It panics if there is no such slot. O(log PEs + slots) for
+// each span of PEs that a gang has.
 func (m *Matrix[ID]) Row(slot int) iter.Seq2[int, ID] {
 	r := m.row(slot)
 	return func(yield func(int, ID) bool) {
@@ -311,7 +313,7 @@ func (m *Matrix[ID]) Row(slot int) iter.Seq2[int, ID] {
 }
 
 // Gangs yields the gangs of a slot in order of their lowest PEs. It panics if
-// there is no such slot. O(log PEs) per span.
+// there is no such slot. Costs as [Matrix.Row].
 func (m *Matrix[ID]) Gangs(slot int) iter.Seq[ID] {
 	r := m.row(slot)
 	return func(yield func(ID) bool) {
@@ -485,7 +487,7 @@ func (m *Matrix[ID]) transfer(k int32, r int) {
 func (m *Matrix[ID]) usedBy(k int32) []uint64 {
 	clear(m.cells.set)
 	for i := m.gangs[k].piece; i != none; i = m.pieces[i].next {
-		m.cells.unite(int(m.pieces[i].lo), int(m.pieces[i].end))
+		m.cells.collect(int(m.pieces[i].lo), int(m.pieces[i].end))
 	}
 	return m.cells.set
 }

@@ -99,7 +99,7 @@ func (m *Matrix[ID]) packBuddy(n int, fits func(pe int) bool) (slot int, ok bool
 	slot = len(m.order)
 	lo := m.cells.least(level, slot, n, fits)
 	if lo >= 0 {
-		used := m.cells.used(lo, lo+1<<level)
+		used := m.cells.used(lo, lo+block(n))
 		slot = slices.IndexFunc(m.order, func(r int32) bool { return !has(used, int(r)) })
 	} else if m.mayOpen() {
 		lo = m.cells.least(level, math.MaxInt, n, fits)

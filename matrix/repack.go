@@ -11,8 +11,8 @@ import (
 // ones, and those above move up. It returns how many slots there are fewer. It is
 // a greedy rule: to find the fewest slots is to colour a graph.
 //
-// O(slots) searches that end as soon as all others overlap, and O(log PEs) for
-// each span of a gang moved.
+// O(slots) searches that end as soon as all others overlap, and O(log² PEs)
+// for each span of a gang moved.
 func (m *Matrix[ID]) Unify() int {
 	before := len(m.order)
 	m.DropEmpty()
