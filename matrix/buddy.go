@@ -65,14 +65,7 @@ func (c *cells) rate(h, j int) {
 	own := groupBits + h // the level at which the node itself is a controller
 	b := t.best[j*(own+1):][:own+1]
 	if h == 0 {
-		for level := range b {
-			b[level] = best{load: never, next: never}
-			for lo := j << groupBits; lo < (j+1)<<groupBits && lo+1<<level <= c.pes; lo += 1 << level {
-				load, used := c.measure(lo, lo+1<<level)
-				b[level] = either(b[level], best{load, never, used})
-			}
-			b[level] = b[level].below(int(t.count[j]), level)
-		}
+		c.rateGroup(j, b)
 		return
 	}
 	left := c.tiers[h-1].best[2*j*own:][:own]
@@ -94,6 +87,33 @@ func (c *cells) rate(h, j int) {
 			used += int32(bits.OnesCount64(word))
 		}
 		b[own] = best{left[own-1].load + right[own-1].load + int64(n)<<own, never, used}
+	}
+}
+
+// rateGroup is rate for a group: it joins the PEs to controllers of two, these to
+// controllers of four, and so on.
+func (c *cells) rateGroup(j int, b []best) {
+	var loads [group]int64
+	copy(c.joined, c.leaf[j*len(c.joined):])
+	for level := range b {
+		b[level] = best{load: never, next: never}
+		for k := range min(group, c.pes-j*group) >> level {
+			used := 0
+			for w := range c.stride {
+				word := &c.joined[k*c.stride+w]
+				if level > 0 {
+					*word = c.joined[2*k*c.stride+w] | c.joined[(2*k+1)*c.stride+w]
+				}
+				used += bits.OnesCount64(*word)
+			}
+			if level == 0 {
+				loads[k] = int64(used)
+			} else {
+				loads[k] = loads[2*k] + loads[2*k+1]
+			}
+			b[level] = either(b[level], best{loads[k], never, int32(used)})
+		}
+		b[level] = b[level].below(int(c.tiers[0].count[j]), level)
 	}
 }
 

@@ -24,6 +24,7 @@ type cells struct {
 	buddy  bool     // keep tier.best
 
 	set    []uint64 // scratch: a set of slots
+	joined []uint64 // scratch: a set for each PE of a group
 	search []candidate
 }
 
@@ -70,7 +71,7 @@ func (c *cells) widen() {
 		t.any = make([]uint64, len(t.cover))
 	}
 	c.stride++
-	c.set = make([]uint64, c.stride)
+	c.set, c.joined = make([]uint64, c.stride), make([]uint64, group*c.stride)
 	for h := range c.tiers {
 		for j := range c.tiers[h].count {
 			c.pull(h, j)
