@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,9 +25,31 @@ type mill struct {
 	sizes []int // by ID
 	among []int // the gangs that leave and come
 
-	placing, removing time.Duration
+	placing, removing watch
 	turns, refused    int
 	pes               []int
+}
+
+// watch adds up times, and keeps the last ones for their median, as the mean also
+// tells of what else a busy computer does.
+type watch struct {
+	sum  time.Duration
+	last [1 << 14]time.Duration
+	n    int
+}
+
+func (w *watch) add(d time.Duration) {
+	w.sum += d
+	w.last[w.n%len(w.last)] = d
+	w.n++
+}
+
+func (w *watch) mean() float64 { return float64(w.sum.Nanoseconds()) / float64(w.n) }
+
+func (w *watch) median() float64 {
+	last := slices.Clone(w.last[:min(w.n, len(w.last))])
+	slices.Sort(last)
+	return float64(last[len(last)/2].Nanoseconds())
 }
 
 // newMill returns a mill. Width, unless 0, is the size of every fourth gang, and
@@ -56,7 +79,7 @@ func newMill(tb testing.TB, nodes, width int) *mill {
 	for range 1000 {
 		l.turn(tb, nil)
 	}
-	l.placing, l.removing, l.turns, l.refused = 0, 0, 0, 0
+	l.placing, l.removing, l.turns, l.refused = watch{}, watch{}, 0, 0
 	return l
 }
 
@@ -68,13 +91,13 @@ func (l *mill) turn(tb testing.TB, g *grid) {
 	n, old := l.sizes[id], l.home(id)
 	start := time.Now()
 	err := l.m.Remove(id)
-	l.removing += time.Since(start)
+	l.removing.add(time.Since(start))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	start = time.Now()
 	_, ok, err := l.m.Place(id, n, nil)
-	l.placing += time.Since(start)
+	l.placing.add(time.Since(start))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -114,7 +137,7 @@ type grid struct {
 	rows  [][]bool
 	gangs map[int]home
 
-	placing, removing time.Duration
+	placing, removing watch
 }
 
 type home struct{ slot, lo, n int }
@@ -139,14 +162,14 @@ func (g *grid) turn(id, n int) bool {
 	h := g.gangs[id]
 	clear(g.rows[h.slot][h.lo : h.lo+h.n])
 	delete(g.gangs, id)
-	g.removing += time.Since(start)
+	g.removing.add(time.Since(start))
 
 	start = time.Now()
 	h, ok := g.find(n)
 	if ok {
 		g.put(id, h)
 	}
-	g.placing += time.Since(start)
+	g.placing.add(time.Since(start))
 	return ok
 }
 
@@ -194,16 +217,16 @@ func (g *grid) find(n int) (home, bool) {
 // full, after another one of its size has left. x-twin says how many times as
 // long the twin takes, an array of arrays, for the same turns.
 func BenchmarkPlaceBuddy(b *testing.B) {
-	benchmarkTurns(b, func(m *mill) time.Duration { return m.placing }, func(g *grid) time.Duration { return g.placing })
+	benchmarkTurns(b, func(l *mill) *watch { return &l.placing }, func(g *grid) *watch { return &g.placing })
 }
 
 // BenchmarkRemove removes the gangs of [BenchmarkPlaceBuddy]. The twin clears
 // the cells; for narrow gangs there is nothing faster.
 func BenchmarkRemove(b *testing.B) {
-	benchmarkTurns(b, func(m *mill) time.Duration { return m.removing }, func(g *grid) time.Duration { return g.removing })
+	benchmarkTurns(b, func(l *mill) *watch { return &l.removing }, func(g *grid) *watch { return &g.removing })
 }
 
-func benchmarkTurns(b *testing.B, ours func(*mill) time.Duration, twins func(*grid) time.Duration) {
+func benchmarkTurns(b *testing.B, ours func(*mill) *watch, twins func(*grid) *watch) {
 	run := func(name string, nodes, width int) {
 		b.Run(name, func(b *testing.B) {
 			l := newMill(b, nodes, width)
@@ -211,8 +234,9 @@ func benchmarkTurns(b *testing.B, ours func(*mill) time.Duration, twins func(*gr
 			for b.Loop() {
 				l.turn(b, nil)
 			}
-			took := float64(ours(l).Nanoseconds()) / float64(l.turns)
-			b.ReportMetric(took, "ns/op") // of the one half only
+			took := *ours(l)
+			b.ReportMetric(took.mean(), "ns/op") // of the one half only
+			b.ReportMetric(took.median(), "median-ns")
 			b.ReportMetric(l.m.Utilization(), "utilization")
 			b.ReportMetric(float64(l.refused)/float64(l.turns), "refused")
 			b.ReportMetric(float64(l.m.Len()), "gangs")
@@ -222,7 +246,7 @@ func benchmarkTurns(b *testing.B, ours func(*mill) time.Duration, twins func(*gr
 				for range turns {
 					l.turn(b, g)
 				}
-				b.ReportMetric(float64(twins(g).Nanoseconds())/float64(turns)/took, "x-twin")
+				b.ReportMetric(twins(g).mean()/took.mean(), "x-twin")
 			}
 		})
 	}
