@@ -30,7 +30,8 @@ type best struct {
 // when those of spans above are added.
 const never = math.MaxInt64 / 2
 
-// either returns the best of two sets of controllers.
+// either returns the best of two sets of controllers. If b is used in more slots than
+// a, all slots are more than a is used in, and nobody asks for a.next.
 func either(a, b best) best {
 	if b.load < a.load {
 		a, b = b, a
