@@ -367,7 +367,7 @@ func checkHistory(t *testing.T, name string, seed uint64, events int) {
 	}
 }
 
-var histories = flag.Uint64("histories", 1000, "number of random histories of each policy")
+var histories = flag.Uint64("histories", 400, "number of random histories of each policy")
 
 func TestHistories(t *testing.T) {
 	if testing.Short() {
@@ -499,7 +499,7 @@ func obviousArrival(s folding.State) []folding.Step {
 }
 
 func TestArrivalsEqualTheObvious(t *testing.T) {
-	for seed := range uint64(20_000) {
+	for seed := range uint64(5_000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := folding.State{Processors: 1 + r.IntN(64)}
 		left := s.Processors

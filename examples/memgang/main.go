@@ -4,17 +4,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/gangkit/gangkit/examples/kit/claim"
 	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/report"
+	"github.com/gangkit/gangkit/examples/kit/swf"
+	"github.com/gangkit/gangkit/examples/kit/workload"
 	"github.com/gangkit/gangkit/examples/memgang/study"
 )
 
@@ -41,6 +45,8 @@ and -fault say what is assumed, and their ratio decides how much paging costs.
   memgang                          all figures and claims (a minute or two)
   memgang -quick                   the same with fewer points and references
   memgang -fault 1ms -out figures  another disk; tables and plots
+  memgang -trace LANL-CM5-1994-4.1-cln.swf.gz -first 5000 -quantum 1m
+                                   a log, with the memory that its jobs used
 
 Flags:
 `
@@ -56,6 +62,9 @@ func memgang(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.DurationVar(&c.Quantum, "quantum", c.Quantum, "`time` of a slot's turn")
 	f.Int64Var(&c.References, "references", c.References, "`number` of references of each process in Figs. 5 and 6")
 	f.IntVar(&c.Jobs, "jobs", c.Jobs, "`number` of jobs in Fig. 7")
+	trace := f.String("trace", "", "run the jobs of a log instead, `file` in Standard Workload Format, plain or gzip; -quantum is then best a minute or more")
+	memory := f.String("memory", "", "with -trace, memory of a node as `size` like 32MiB (default: twice what a process uses in the mean)")
+	first := f.Int("first", 0, "with -trace, only the first so many `jobs`")
 	quick := f.Bool("quick", false, "fewer points, references and jobs")
 	out := f.String("out", "", "write tables and plots into `folder`")
 	asJSON := f.Bool("json", false, "print claims and points as JSON instead of text")
@@ -98,6 +107,12 @@ func memgang(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return command.Input(err)
 	}
+	if *trace != "" {
+		return replay(ctx, s, c, *trace, *memory, *first, *asJSON, stdout, stderr)
+	}
+	if given := command.Given(f); given["memory"] || given["first"] {
+		return command.Input(errors.New("-memory, -first: are for -trace"))
+	}
 	progress := command.Progress(stderr, "simulating", int64(s.Size()))
 	err = s.Run(ctx, func() { progress.Add(1) })
 	progress.Done()
@@ -135,6 +150,46 @@ func memgang(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	fmt.Fprintln(stdout, "Claims of the paper")
 	return claim.WriteText(stdout, claims)
+}
+
+// replay runs the jobs of a log.
+func replay(ctx context.Context, s *study.Study, c study.Config, trace, size string, first int, asJSON bool, stdout, stderr io.Writer) error {
+	r, err := swf.Open(trace)
+	if err != nil {
+		return command.Input(err)
+	}
+	defer r.Close()
+	l, err := workload.Read(trace, r, 0)
+	if err != nil {
+		return command.Input(err)
+	}
+	if first < 0 {
+		return command.Input(fmt.Errorf("-first %d: want more than 0", first))
+	}
+	if first > 0 && first < len(l.Jobs) {
+		l.Jobs = l.Jobs[:first]
+	}
+	memory := l.Memory() / int64(l.Processors)
+	if size != "" {
+		bytes, err := humanize.ParseBytes(size)
+		if err != nil || bytes == 0 || bytes > 1<<50 {
+			return command.Input(fmt.Errorf("-memory %q: want a size like 32MiB", size))
+		}
+		memory = int64(bytes)
+	}
+	if memory == 0 {
+		return command.Input(fmt.Errorf("%s: does not tell the jobs' memory", trace))
+	}
+	progress := command.Progress(stderr, "simulating", int64(len(c.Localities)*2*(1+len(c.Factors))))
+	points, err := s.Log(ctx, l, memory, func() { progress.Add(1) })
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return report.WriteJSON(stdout, points)
+	}
+	return dynamics(fmt.Sprintf("%s: %s jobs on %d nodes of %s", l.Name, humanize.Comma(int64(len(l.Jobs))), l.Processors, humanize.IBytes(uint64(memory))), points).WriteText(stdout)
 }
 
 func limitName(factor float64) string {

@@ -342,7 +342,7 @@ func TestReferencesAndFaults(t *testing.T) {
 
 	// Five frames hold one of them: each reads its five pages again at every turn.
 	tight := machine(5)
-	r = run(t, jobs, gang.Config{Nodes: 2, Quantum: s, Machine: tight})
+	run(t, jobs, gang.Config{Nodes: 2, Quantum: s, Machine: tight})
 	assert.Equal(t, int64(2*2*3*5), tight.Faults)
 
 	// With four, every reference faults.

@@ -120,7 +120,6 @@ func (s *Study) growth() claim.Claim {
 		Expected: "R² of a line > .99 with C = 1; slope of log time over log jobs > 1.1 without a limit at θ ≤ 1.25",
 	}
 	var holds []bool
-	slopes := []float64{}
 	for _, theta := range s.config.Localities {
 		jobs, limited := s.curve5(theta, 1)
 		a, b := stat.LinearRegression(jobs, limited, nil, false)
@@ -131,7 +130,6 @@ func (s *Study) growth() claim.Claim {
 			x[i], y[i] = math.Log(jobs[i]), math.Log(unlimited[i])
 		}
 		_, slope := stat.LinearRegression(x, y, nil, false)
-		slopes = append(slopes, slope)
 		c.Measured += fmt.Sprintf("θ = %v: R² %.4f, slope %.2f (%.0f s for %v jobs with the limit, %.0f without)\n",
 			theta, r2, slope, limited[len(limited)-1], jobs[len(jobs)-1], unlimited[len(unlimited)-1])
 		holds = append(holds, r2 > .99)

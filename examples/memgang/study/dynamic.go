@@ -10,6 +10,8 @@ import (
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
+	"github.com/gangkit/gangkit/examples/kit/parallel"
+	"github.com/gangkit/gangkit/examples/kit/workload"
 	"github.com/gangkit/gangkit/paging"
 )
 
@@ -67,28 +69,39 @@ func (s *Study) curve(locality float64) (paging.Curve, error) {
 // that takes longer has broken down.
 const limit = 20
 
-// runDynamic fills in what came of a point. Processes progress at the rates that
-// the curve gives for their share of a node's frames.
+// machine is what a dynamic experiment runs on.
+type machine struct {
+	nodes             int
+	memory, available int64 // of a node: as eq. (1) takes it, and really free
+}
+
+// runDynamic fills in what came of a point.
 func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
 	w, err := gang.Lublin(s.config.Jobs, dynamicNodes, p.Load, s.config.Seed)
 	if err != nil {
 		return err
 	}
-	jobs, runs := w.Jobs, w.Runs
-	for i := range jobs {
-		jobs[i].Memory = processMemory
+	for i := range w.Jobs {
+		w.Jobs[i].Memory = processMemory
 	}
+	return s.simulate(ctx, p, w, machine{dynamicNodes, nodeMemory, availableBytes})
+}
+
+// simulate fills in what came of a workload. Processes progress at the rates that the
+// curve gives for their share of a node's frames.
+func (s *Study) simulate(ctx context.Context, p *Dynamic, w *gang.Workload, m machine) error {
 	p.Offered = w.Offered
 	faults := s.curves[p.Locality]
 	costs := s.config.Costs
-	result, err := gang.Run(ctx, jobs, gang.Config{
-		Nodes: dynamicNodes, Quantum: s.config.Quantum, Memory: nodeMemory, Factor: p.Factor,
-		Until: limit * jobs[len(jobs)-1].Submit,
+	first, last := w.Jobs[0].Submit, w.Jobs[len(w.Jobs)-1].Submit
+	result, err := gang.Run(ctx, w.Jobs, gang.Config{
+		Nodes: m.nodes, Quantum: s.config.Quantum, Memory: m.memory, Factor: p.Factor,
+		Until: last + (limit-1)*(last-first),
 		Machine: &gang.Fluid{
-			Phases:    func(job int) []gang.Phase { return []gang.Phase{{Work: runs[job], CPU: 1}} },
-			Available: availableBytes,
+			Phases:    func(job int) []gang.Phase { return []gang.Phase{{Work: w.Runs[job], CPU: 1}} },
+			Available: m.available,
 			Eldest:    p.Eldest,
-			Memory:    func(int) int64 { return processMemory },
+			Memory:    func(job int) int64 { return w.Jobs[job].Memory },
 			Paging: func(_ int, share float64) float64 {
 				perAccess := faults.Rate(share*processPages) * costs.Fault.Seconds()
 				return costs.Access.Seconds() / (costs.Access.Seconds() + perAccess)
@@ -98,11 +111,38 @@ func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
 	if err != nil {
 		return fmt.Errorf("load %v, locality %v, C = %v: %w", p.Load, p.Locality, p.Factor, err)
 	}
-	return p.judge(jobs, runs, result)
+	return p.judge(w.Jobs, w.Runs, m.nodes, result)
+}
+
+// Log simulates the jobs of a log, one process to a processor, which is a node of so
+// much memory, all of it really free: for each locality, each way to share memory, no
+// limit and the limits of Fig. 6. It calls done after each point. The study need not
+// have been run.
+func (s *Study) Log(ctx context.Context, l *workload.Workload, memory int64, done func()) ([]Dynamic, error) {
+	w := &gang.Workload{Offered: l.Load()}
+	for _, j := range l.Jobs {
+		each := j.Memory / int64(j.Processors)
+		w.Jobs = append(w.Jobs, gang.Job{Submit: j.Submit, Nodes: j.Processors, Memory: each})
+		w.Runs = append(w.Runs, j.Run)
+	}
+	if err := s.makeCurves(ctx); err != nil {
+		return nil, err
+	}
+	var points []Dynamic
+	for _, theta := range s.config.Localities {
+		for _, eldest := range []bool{true, false} {
+			for _, factor := range append([]float64{Unlimited}, s.config.Factors...) {
+				points = append(points, Dynamic{Load: w.Offered, Locality: theta, Factor: factor, Eldest: eldest})
+			}
+		}
+	}
+	return points, parallel.Each(ctx, len(points), func(ctx context.Context, i int) error {
+		return s.simulate(ctx, &points[i], w, machine{l.Processors, memory, memory})
+	}, done)
 }
 
 // judge computes the figures of a run.
-func (p *Dynamic) judge(jobs []gang.Job, runs []time.Duration, result gang.Result) error {
+func (p *Dynamic) judge(jobs []gang.Job, runs []time.Duration, nodes int, result gang.Result) error {
 	done := make([]metrics.Job, len(jobs))
 	for i, o := range result.Jobs {
 		done[i] = metrics.Job{Submit: jobs[i].Submit, Start: o.Start, End: o.End, Run: runs[i], Processors: jobs[i].Nodes}
@@ -111,7 +151,7 @@ func (p *Dynamic) judge(jobs []gang.Job, runs []time.Duration, result gang.Resul
 		}
 		p.MaxSkips = max(p.MaxSkips, o.Skips)
 	}
-	machine := metrics.Machine{Processors: dynamicNodes}
+	machine := metrics.Machine{Processors: nodes}
 	summary, err := metrics.Summarize(done, machine)
 	if err != nil {
 		return err

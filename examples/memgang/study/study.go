@@ -133,8 +133,8 @@ func (s *Study) Size() int {
 	return len(s.Figure5) + len(s.Figure6) + len(s.Printed) + len(s.Figure7) + len(s.Sweep)
 }
 
-// Run simulates all points, on all cores, and calls done after each.
-func (s *Study) Run(ctx context.Context, done func()) error {
+// makeCurves measures how often processes of each locality fault.
+func (s *Study) makeCurves(ctx context.Context) error {
 	curves := make([]paging.Curve, len(s.config.Localities))
 	err := parallel.Each(ctx, len(curves), func(_ context.Context, i int) (err error) {
 		curves[i], err = s.curve(s.config.Localities[i])
@@ -146,6 +146,14 @@ func (s *Study) Run(ctx context.Context, done func()) error {
 	s.curves = map[float64]paging.Curve{}
 	for i, theta := range s.config.Localities {
 		s.curves[theta] = curves[i]
+	}
+	return nil
+}
+
+// Run simulates all points, on all cores, and calls done after each.
+func (s *Study) Run(ctx context.Context, done func()) error {
+	if err := s.makeCurves(ctx); err != nil {
+		return err
 	}
 	var points []func(context.Context) error
 	for _, list := range [][]Static{s.Figure5, s.Figure6, s.Printed} {
