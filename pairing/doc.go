@@ -68,38 +68,3 @@
 // Utilisations are compared in whole billionths, so that all platforms agree.
 // Everything is deterministic; separate values may be used concurrently.
 package pairing
-
-import (
-	"errors"
-	"fmt"
-	"math"
-)
-
-// Errors of this package, wrapped with the offending value.
-var (
-	ErrUtilisation = errors.New("pairing: utilisation is not from 0 to 1")
-	ErrConfig      = errors.New("pairing: invalid configuration")
-)
-
-// Billionths of utilisation are what is compared.
-const (
-	billion      = 1_000_000_000
-	paperMargin  = 10_000_000  // m, 1 %
-	paperChange  = 200_000_000 // 20 points
-	unmeasurable = -1
-)
-
-// billionths returns u as a whole number of billionths, or unmeasurable.
-func billionths(u float64) int64 {
-	if !(u >= 0 && u <= 1) {
-		return unmeasurable
-	}
-	return int64(math.RoundToEven(u * billion))
-}
-
-func check(u float64) error {
-	if billionths(u) == unmeasurable {
-		return fmt.Errorf("%v: %w", u, ErrUtilisation)
-	}
-	return nil
-}
