@@ -186,10 +186,11 @@ func (p *partner) Observe(job int, u gang.Usage, alone bool) {
 	if !alone && u.CPU > .45 && u.CPU < .5 {
 		p.both++
 	}
-	if c, ok := p.predictors[job].(*pairing.Cautious); ok && c.OnProbation() && !alone {
-		return // partners hold for a round, and only what it does alone is believed
+	observe := p.predictors[job].Observe
+	if c, ok := p.predictors[job].(*pairing.Cautious); ok && !alone {
+		observe = c.ObserveShared
 	}
-	if err := p.predictors[job].Observe(min(u.CPU, 1)); err != nil {
+	if err := observe(min(u.CPU, 1)); err != nil {
 		panic(fmt.Sprintf("pairedgang: %v", err)) // a share
 	}
 }
