@@ -1,7 +1,6 @@
 package pairing_test
 
 import (
-	"flag"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -118,18 +117,24 @@ func fits(a, b float64) bool {
 
 // mostPairs finds the largest number of disjoint pairs by trying all.
 func mostPairs(n int, fits func(a, b int) bool) int {
-	best := make([]int, 1<<n)
-	for set := 1; set < 1<<n; set++ {
-		a := bits.TrailingZeros(uint(set))
-		rest := set &^ (1 << a)
-		best[set] = best[rest]
+	near := make([]uint, n) // of higher index, as bits
+	for a := range n {
 		for b := a + 1; b < n; b++ {
-			if rest>>b&1 == 1 && fits(a, b) {
-				best[set] = max(best[set], 1+best[rest&^(1<<b)])
+			if fits(a, b) {
+				near[a] |= 1 << b
 			}
 		}
 	}
-	return best[1<<n-1]
+	best := make([]int8, 1<<n)
+	for set := uint(1); set < 1<<n; set++ {
+		a := bits.TrailingZeros(set)
+		rest := set &^ (1 << a)
+		best[set] = best[rest]
+		for others := rest & near[a]; others != 0; others &= others - 1 {
+			best[set] = max(best[set], 1+best[rest&^(others&-others)])
+		}
+	}
+	return int(best[1<<n-1])
 }
 
 func mutual(partners []int) (pairs int) {
@@ -157,42 +162,108 @@ func draw(r *rand.Rand, n int) []float64 {
 	return u
 }
 
+// checkMatching checks that partners fit, that nobody is alone who fits with
+// anybody, that a partner that is not mutual is half of a pair, and that there are as
+// many pairs as there can be. It does without require, as it checks a million.
 func checkMatching(t *testing.T, m *pairing.Matcher, u []float64) {
 	partners := match(t, m, u)
+	key := make([]float64, len(u))
+	for i := range u {
+		key[i] = math.RoundToEven(u[i] * 1e9)
+	}
+	fits := func(a, b int) bool { return key[a]+key[b]+1e7 < 1e9 }
 	for a, b := range partners {
-		if b < 0 {
+		switch {
+		case b < 0:
 			for c := range u {
-				require.False(t, c != a && fits(u[a], u[c]), "%v: %d is alone and fits with %d", u, a, c)
+				if c != a && fits(a, c) {
+					t.Fatalf("%v: %d is alone and fits with %d", u, a, c)
+				}
 			}
-			continue
+		case a == b || !fits(a, b):
+			t.Fatalf("%v: %d with %d", u, a, b)
+		case partners[b] < 0 || partners[partners[b]] != b:
+			t.Fatalf("%v: %d has %d, which has %d", u, a, b, partners[b])
 		}
-		require.NotEqual(t, a, b)
-		require.True(t, fits(u[a], u[b]), "%v: %d with %d", u, a, b)
-		require.GreaterOrEqual(t, partners[b], 0)
-		// A partner of others that is not mutual has a mutual partner.
-		require.Equal(t, b, partners[partners[b]], "%v: %d has %d, which has %d", u, a, b, partners[b])
 	}
 	if len(u) <= 10 {
-		require.Equal(t, mostPairs(len(u), func(a, b int) bool { return fits(u[a], u[b]) }), mutual(partners), "%v", u)
+		if got, most := mutual(partners), mostPairs(len(u), fits); got != most {
+			t.Fatalf("%v: %d pairs, %d can be", u, got, most)
+		}
 	}
 }
-
-var rounds = flag.Int("rounds", 100_000, "number of random inputs to match")
 
 // Pairs are disjoint, legal and as many as can be, and nobody is alone who fits
 // with anybody.
 func TestMatchingIsMaximal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
+	rounds := 1_000_000
 	if testing.Short() {
-		*rounds = min(*rounds, 5_000)
+		rounds = 20_000
 	}
 	var m pairing.Matcher
-	for range *rounds {
+	for range rounds {
 		checkMatching(t, &m, draw(r, r.IntN(11)))
 	}
 	for range 200 { // by radix
 		checkMatching(t, &m, draw(r, 400+r.IntN(400)))
 	}
+}
+
+// Every multiset of up to seven of these.
+func TestMatchingIsMaximalExhaustively(t *testing.T) {
+	values := percent(0, 10, 33, 49, 50, 60, 75, 89, 90, 98, 99, 100)
+	most, n := 7, 0
+	if testing.Short() {
+		most = 5
+	}
+	var m pairing.Matcher
+	var extend func(u []float64, from int)
+	extend = func(u []float64, from int) {
+		checkMatching(t, &m, u)
+		n++
+		if len(u) < most {
+			for i := from; i < len(values); i++ {
+				extend(append(u, values[i]), i)
+			}
+		}
+	}
+	extend(make([]float64, 0, most), 0)
+	if most == 7 {
+		require.Equal(t, 50_388, n)
+	}
+}
+
+// Any bits are matched, or refused with an error that says which and why.
+func FuzzMatcherTakesAnything(f *testing.F) {
+	for _, u := range []float64{0, .3, 1, -0.1, 1.1, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.SmallestNonzeroFloat64, math.Nextafter(1, 2)} {
+		for _, margin := range []float64{0, -1, .3, 1, 2, math.NaN(), math.Inf(1), math.Inf(-1)} {
+			f.Add(u, .2, .7, margin, 0)
+			f.Add(.7, u, .1, margin, 1)
+			f.Add(.7, .1, u, margin, 2)
+			f.Add(.7, .1, u, margin, 3)
+		}
+	}
+	f.Fuzz(func(t *testing.T, a, b, c, margin float64, rule int) {
+		u, dst := []float64{a, b, c}, []int{5}
+		valid := func(x float64) bool { return x >= 0 && x <= 1 }
+		m := pairing.Matcher{Rule: pairing.Rule(rule), Margin: margin}
+		got, err := m.AppendPartners(dst, u, nil)
+		switch {
+		case rule < 0 || rule > 2 || margin != margin || margin > 1:
+			require.ErrorIs(t, err, pairing.ErrConfig)
+			require.Equal(t, dst, got)
+		case !valid(a) || !valid(b) || !valid(c):
+			require.ErrorIs(t, err, pairing.ErrUtilisation)
+			require.Equal(t, dst, got)
+		default:
+			require.NoError(t, err)
+			require.Len(t, got, 4)
+			for i, p := range got[1:] {
+				require.True(t, p == -1 || p != i && m.Fits(u[i], u[p]))
+			}
+		}
+	})
 }
 
 func FuzzMatchingIsMaximal(f *testing.F) {
@@ -264,6 +335,44 @@ func printed(u []float64) []int {
 	return partners
 }
 
+// resolved is Fig. 4 as the package comment has it: it looks for the ends of what is
+// left, and all the way back, anew each time.
+func resolved(u []float64) []int {
+	partners := slices.Repeat([]int{-1}, len(u))
+	key := func(i int) float64 { return math.RoundToEven(u[i] * 1e9) }
+	less := func(i, j int) bool { return key(i) < key(j) || key(i) == key(j) && i < j }
+	left, paired := map[int]bool{}, []int{} // the lower halves of pairs
+	for i := range u {
+		left[i] = true
+	}
+	for len(left) > 0 {
+		s, g := -1, -1
+		for i := range left {
+			if s < 0 || less(i, s) {
+				s = i
+			}
+			if g < 0 || less(g, i) {
+				g = i
+			}
+		}
+		delete(left, g)
+		if s != g && fits(u[s], u[g]) {
+			delete(left, s)
+			partners[s], partners[g] = g, s
+			paired = append(paired, s)
+			continue
+		}
+		for _, b := range paired {
+			if fits(u[b], u[g]) && (partners[g] < 0 || less(partners[g], b)) {
+				partners[g] = b
+			}
+		}
+	}
+	// A slot that was left over while pairs were still to be made looks back at those
+	// made by then only; those made later are busier, and do not fit with it.
+	return partners
+}
+
 // bestFit looks at everybody for everybody.
 func bestFit(u []float64) []int {
 	partners := make([]int, len(u))
@@ -293,7 +402,73 @@ func TestFastEqualsObvious(t *testing.T) {
 			continue
 		}
 		require.Equal(t, printed(u), match(t, &pairing.Matcher{Rule: pairing.Printed}, u), "%v", u)
+		require.Equal(t, resolved(u), match(t, &pairing.Matcher{}, u), "%v", u)
 		require.Equal(t, bestFit(u), match(t, &pairing.Matcher{Rule: pairing.BestFit}, u), "%v", u)
+	}
+}
+
+func TestFunctionEqualsMatcher(t *testing.T) {
+	u := draw(rand.New(rand.NewPCG(1, 11)), 700)
+	odd := func(slot int) bool { return slot%7 == 0 }
+	want, err := new(pairing.Matcher).AppendPartners([]int{3}, u, odd)
+	require.NoError(t, err)
+	got, err := pairing.AppendPartners([]int{3}, u, odd)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		x, y, margin float64
+		want         bool
+	}{
+		{"40 and 58", .40, .58, 0, true},
+		{"40 and 59 are exactly full", .40, .59, 0, false},
+		{"a billionth less", .40, .589999999, 0, true},
+		{"what rounds to exactly full", .40, .5899999999, 0, false},
+		{"nothing and 98", 0, .98, 0, true},
+		{"nothing and 99", 0, .99, 0, false},
+		{"without a margin", .4, .59, -1, true},
+		{"without a margin, full", .4, .6, -1, false},
+		{"no utilisation", math.NaN(), .1, 0, false},
+		{"less than nothing", .1, -.5, 0, false},
+		{"more than all", -1, 1.5, 0, false},
+		{"no margin", .1, .1, math.NaN(), false},
+		{"a margin of more than all", .1, .1, 1.5, false},
+	} {
+		m := pairing.Matcher{Margin: c.margin}
+		assert.Equal(t, c.want, m.Fits(c.x, c.y), c.name)
+		assert.Equal(t, c.want, m.Fits(c.y, c.x), c.name)
+	}
+}
+
+// What must not change a matching, and what may change it in one direction only.
+func TestMatchingOfChangedSlots(t *testing.T) {
+	var m pairing.Matcher
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		u := draw(r, 1+r.IntN(60))
+		was := match(t, &m, u)
+
+		busy := append(slices.Clone(u), .99, 1) // nobody fits with these
+		require.Equal(t, append(slices.Clone(was), -1, -1), match(t, &m, busy))
+
+		alone := r.IntN(len(u)) // exclusive is as good as fully busy
+		changed := slices.Clone(u)
+		changed[alone] = 1
+		exclusive, err := m.AppendPartners(nil, u, func(slot int) bool { return slot == alone })
+		require.NoError(t, err)
+		require.Equal(t, match(t, &m, changed), exclusive)
+		pairs := mutual(was)
+		require.LessOrEqual(t, mutual(exclusive), pairs)
+
+		changed[alone] = u[alone] * r.Float64() // less busy
+		n := mutual(match(t, &m, changed))
+		require.True(t, n == pairs || n == pairs+1, "%d pairs, then %d", pairs, n)
+
+		narrow := pairing.Matcher{Margin: .05}
+		require.LessOrEqual(t, mutual(match(t, &narrow, u)), pairs)
 	}
 }
 
