@@ -94,60 +94,156 @@ func ExampleEffective() {
 	// Output: 0.75 of what a partner of 60 % left
 }
 
-// Gangs leave a slot until it is homogeneous.
+// Gangs leave a slot until it is homogeneous, and go where their PEs are free.
 func ExampleEvict() {
 	slot := []pairing.Gang{{Utilisation: .30, PEs: 4}, {Utilisation: .35, PEs: 4}, {Utilisation: .50, PEs: 2}, {Utilisation: .90, PEs: 1}}
+	others := [][]pairing.Gang{{{Utilisation: .10, PEs: 8}}, {{Utilisation: .60, PEs: 8}}}
+	free := func(int) bool { return true }
 	for {
 		i := pairing.Evict(slot, pairing.Band)
 		if i < 0 {
 			break
 		}
-		fmt.Printf("%.0f %% leaves\n", 100*slot[i].Utilisation)
+		gang := slot[i]
+		fmt.Printf("%.0f %% leaves: ", 100*gang.Utilisation)
+		if to := pairing.FirstSlot(others, gang, pairing.Band, free); to < len(others) {
+			fmt.Println("slot", to)
+		} else {
+			fmt.Println("a new slot")
+		}
 		slot = append(slot[:i], slot[i+1:]...)
 	}
-	fmt.Printf("the slot counts %.0f %%; 49 %% joins: %v; 50 %% joins: %v\n", 100*pairing.Slot(slot),
-		pairing.Joins(slot, pairing.Gang{Utilisation: .49}, pairing.Band), pairing.Joins(slot, pairing.Gang{Utilisation: .50}, pairing.Band))
+	fmt.Printf("the slot counts as %.0f %%\n", 100*pairing.Slot(slot))
 	// Output:
-	// 90 % leaves
-	// 50 % leaves
-	// the slot counts 35 %; 49 % joins: true; 50 % joins: false
+	// 90 % leaves: a new slot
+	// 50 % leaves: slot 1
+	// the slot counts as 35 %
 }
 
 func ExampleSlot() {
 	fmt.Println(pairing.Slot([]pairing.Gang{{Utilisation: .3}, {Utilisation: .45}}))
-	// Output: 0.45
+	fmt.Println(pairing.Slot([]pairing.Gang{{Utilisation: .3}, {Unmeasured: true}}))
+	// Output:
+	// 0.45
+	// 1
 }
 
 func ExampleJoins() {
 	slot := []pairing.Gang{{Utilisation: .3}}
-	fmt.Println(pairing.Joins(slot, pairing.Gang{Utilisation: .6}, pairing.Band), pairing.Joins(slot, pairing.Gang{Unmeasured: true}, pairing.Band))
-	// Output: false true
+	for _, gang := range []pairing.Gang{{Utilisation: .49}, {Utilisation: .5}, {Unmeasured: true}} {
+		fmt.Println(pairing.Joins(slot, gang, pairing.Band), pairing.JoinsAsAlternate(slot, gang, pairing.Band))
+	}
+	// Output:
+	// true true
+	// false false
+	// true false
+}
+
+func ExampleJoinsAsAlternate() {
+	slot := []pairing.Gang{{Utilisation: .9}}
+	fmt.Println(pairing.JoinsAsAlternate(slot, pairing.Gang{Utilisation: .6}, pairing.Band))
+	fmt.Println(pairing.JoinsAsAlternate(slot, pairing.Gang{Unmeasured: true}, pairing.Band))
+	// Output:
+	// false
+	// true
+}
+
+// A gang of the PEs 2 and 3 looks for a slot.
+func ExampleFirstSlot() {
+	slots := [][]pairing.Gang{{{Utilisation: .1}}, {{Utilisation: .5}}, {{Utilisation: .5}}}
+	used := []string{"A A . .", "B B B B", "C . . ."}
+	to := pairing.FirstSlot(slots, pairing.Gang{Utilisation: .45}, pairing.Band, func(slot int) bool {
+		return used[slot][4:] == ". ."
+	})
+	fmt.Println(to)
+	// Output: 2
 }
 
 // Two slots whose busiest gangs do not fit, but are on different PEs.
 func ExampleMaximum() {
-	u := [][]float64{ // by slot and PE
+	slots := [][]float64{
 		{.9, .9, .1, .1},
-		{.0, .0, .8, .8},
+		{pairing.Idle, pairing.Idle, .8, .8},
 		{.5, .5, .5, .5},
 	}
-	partners := pairing.Maximum(nil, len(u), func(a, b int) bool {
-		for pe := range u[a] {
-			if u[a][pe]+u[b][pe]+.01 >= 1 {
-				return false
-			}
-		}
-		return true
-	})
+	var m pairing.Matcher
+	partners := pairing.Maximum(nil, len(slots), func(a, b int) bool { return m.FitsEach(slots[a], slots[b]) })
 	fmt.Println(partners)
 	// Output: [1 0 -1]
 }
 
-// Processor, disk and network: four gangs can keep three devices busy.
-func ExampleGroups() {
-	groups, err := pairing.Groups(nil, [][]float64{
-		{.9, .0, .05}, {.05, .9, .0}, {.0, .05, .85}, {.5, .5, .0}, {.02, .02, .02},
-	}, 4, .01)
+func ExampleMatcher_FitsEach() {
+	var m pairing.Matcher
+	fmt.Println(m.FitsEach([]float64{.9, .2}, []float64{.05, .7}))
+	fmt.Println(m.FitsEach([]float64{1, .2}, []float64{pairing.Idle, .7}))
+	fmt.Println(m.FitsEach([]float64{1, .2}, []float64{0, .7}))
+	// Output:
+	// true
+	// true
+	// false
+}
+
+// A is alone in the quantum of its slot, but for what fits beside it.
+func ExampleMatcher_AppendCompanions() {
+	slot := []float64{.9, .9, .9, .9, pairing.Idle, pairing.Idle, pairing.Idle, pairing.Idle} // A
+	names := "BCDE"
+	gangs := []pairing.Placed{ // of other slots
+		{Utilisation: .05, PEs: []int{0, 1}},
+		{Utilisation: .80, PEs: []int{2, 3}}, // too busy
+		{Utilisation: .70, PEs: []int{4, 5, 6, 7}},
+		{Utilisation: .04, PEs: []int{2, 3, 4, 5}},
+	}
+	var m pairing.Matcher
+	companions, err := m.AppendCompanions(nil, slot, gangs)
+	if err != nil {
+		panic(err)
+	}
+	rows := []string{"AAAA....", "........"}
+	for _, i := range companions {
+		for _, pe := range gangs[i].PEs {
+			row := 0
+			if rows[0][pe] != '.' {
+				row = 1
+			}
+			rows[row] = rows[row][:pe] + names[i:i+1] + rows[row][pe+1:]
+		}
+	}
+	fmt.Println(rows[0])
+	fmt.Println(rows[1])
+	// Output:
+	// AAAADDDD
+	// BBEEEE..
+}
+
+// Processor, disk and network: three gangs can keep three devices busy.
+func ExampleMatcher_AppendGroups() {
+	var m pairing.Matcher
+	groups, err := m.AppendGroups(nil, [][]float64{
+		{.90, .00, .05}, {.05, .90, .00}, {.00, .05, .85}, {.50, .50, .00}, {.02, .02, .02},
+	}, 0)
 	fmt.Println(groups, err)
-	// Output: [0 0 0 1 0] <nil>
+	// Output: [0 0 0 1 1] <nil>
+}
+
+func ExampleMatcher_Fits() {
+	var m pairing.Matcher
+	fmt.Println(m.Fits(.40, .58), m.Fits(.40, .59))
+	// Output: true false
+}
+
+// Slot 2 asked for the processors to itself.
+func ExampleAppendPartners() {
+	exclusive := func(slot int) bool { return slot == 2 }
+	partners, err := pairing.AppendPartners(nil, []float64{.3, .5, .1, .9}, exclusive)
+	fmt.Println(partners, err)
+	_, err = pairing.AppendPartners(nil, []float64{.3, 1.5}, nil)
+	fmt.Println(err)
+	// Output:
+	// [1 0 -1 -1] <nil>
+	// slot 1, 1.5: pairing: utilisation is not from 0 to 1
+}
+
+func ExampleMean() {
+	fmt.Println(pairing.Mean([]float64{.3, .5, .7}))
+	// Output: 0.5 <nil>
 }
