@@ -1,10 +1,48 @@
 package pairing_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gangkit/gangkit/pairing"
 )
+
+// Three rounds of two gangs, each in a slot of its own. Both wait nearly all the time
+// at first, and turn to computing in the last round.
+func Example() {
+	var gangs [2]pairing.Cautious
+	var m pairing.Matcher
+	predict := func() []float64 { return []float64{gangs[0].Predict(), gangs[1].Predict()} }
+	for round, wanted := range []float64{.05, .05, 1} {
+		// Partners are those of the round, but gangs change within it.
+		partners, err := m.AppendPartners(nil, predict(), nil)
+		if err != nil {
+			panic(err)
+		}
+		for slot, partner := range partners {
+			u := predict()
+			fmt.Printf("round %d, quantum %d, predicted %3.0f %% and %3.0f %%: ", round, slot, 100*u[0], 100*u[1])
+			if partner >= 0 && m.Fits(u[slot], u[partner]) {
+				used := min(wanted, .49)
+				err = errors.Join(gangs[slot].ObserveShared(used), gangs[partner].ObserveShared(used))
+				fmt.Printf("both use %.0f %%\n", 100*used)
+			} else {
+				err = gangs[slot].Observe(wanted)
+				fmt.Printf("%d alone uses %.0f %%\n", slot, 100*wanted)
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+	}
+	// Output:
+	// round 0, quantum 0, predicted 100 % and 100 %: 0 alone uses 5 %
+	// round 0, quantum 1, predicted   5 % and 100 %: 1 alone uses 5 %
+	// round 1, quantum 0, predicted   5 % and   5 %: both use 5 %
+	// round 1, quantum 1, predicted   5 % and   5 %: both use 5 %
+	// round 2, quantum 0, predicted   5 % and   5 %: both use 49 %
+	// round 2, quantum 1, predicted 100 % and 100 %: 1 alone uses 100 %
+}
 
 // A round over five slots: two that mostly wait, three that mostly compute.
 func ExampleMatcher_AppendPartners() {
@@ -42,7 +80,7 @@ func ExampleParseRule() {
 
 // A gang that computes 45 % of the time, and then all of it.
 func ExampleCautious() {
-	p := &pairing.Cautious{Predictor: &pairing.Weighted{}}
+	var p pairing.Cautious
 	fmt.Printf("new: %.0f %%\n", 100*p.Predict())
 	for _, measured := range []float64{.45, .46, .90, 1, 1} {
 		if err := p.Observe(measured); err != nil {
@@ -56,6 +94,23 @@ func ExampleCautious() {
 	// measured  46 %, predicted  46 %, on probation: false
 	// measured  90 %, predicted 100 %, on probation: true
 	// measured 100 %, predicted 100 %, on probation: false
+	// measured 100 %, predicted 100 %, on probation: false
+}
+
+// On probation only what a gang does alone is believed.
+func ExampleCautious_ObserveShared() {
+	var p pairing.Cautious
+	observe := []func(float64) error{p.Observe, p.ObserveShared, p.ObserveShared, p.Observe}
+	for i, measured := range []float64{.05, .49, .49, 1} {
+		if err := observe[i](measured); err != nil {
+			panic(err)
+		}
+		fmt.Printf("measured %3.0f %%, predicted %3.0f %%, on probation: %v\n", 100*measured, 100*p.Predict(), p.OnProbation())
+	}
+	// Output:
+	// measured   5 %, predicted   5 %, on probation: false
+	// measured  49 %, predicted 100 %, on probation: true
+	// measured  49 %, predicted 100 %, on probation: true
 	// measured 100 %, predicted 100 %, on probation: false
 }
 

@@ -40,8 +40,7 @@ func TestFitsEach(t *testing.T) {
 	assert.Panics(t, func() { m.FitsEach([]float64{0}, nil) })
 }
 
-// Maximum by one PE is as good as by one number, and FitsEach of slots as busy on all
-// PEs is Fits.
+// Of slots that are as busy on all PEs, FitsEach is Fits.
 func TestFitsEachIsFitsWhereAllPEsAreAlike(t *testing.T) {
 	var m pairing.Matcher
 	r := rand.New(rand.NewPCG(1, 14))
@@ -371,7 +370,7 @@ func TestGroupsFitAndAreFew(t *testing.T) {
 	}
 }
 
-// Groups of two are as few as pairs can make them, or few more.
+// Groups of two are pairs, none of which Maximum would miss.
 func TestGroupsOfTwoAgainstMaximum(t *testing.T) {
 	var m pairing.Matcher
 	for seed := range uint64(300) {
@@ -380,9 +379,9 @@ func TestGroupsOfTwoAgainstMaximum(t *testing.T) {
 		groups, err := m.AppendGroups(nil, demands, 2)
 		require.NoError(t, err)
 		pairs := mutual(pairing.Maximum(nil, len(demands), func(a, b int) bool { return m.FitsEach(demands[a], demands[b]) }))
-		require.GreaterOrEqual(t, slices.Max(groups)+1, len(demands)-pairs)
-		require.LessOrEqual(t, len(demands)-(slices.Max(groups)+1), pairs)
-		require.GreaterOrEqual(t, 2*(len(demands)-(slices.Max(groups)+1)), pairs, "a maximal set of pairs has half of the most at least")
+		made := len(demands) - (slices.Max(groups) + 1)
+		require.LessOrEqual(t, made, pairs)
+		require.GreaterOrEqual(t, 2*made, pairs, "a maximal set of pairs has half of the most at least")
 	}
 }
 
