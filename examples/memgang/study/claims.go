@@ -46,7 +46,7 @@ func (s *Study) jumps() (claim.Claim, error) {
 	c := claim.Claim{
 		ID: "B-2", Source: "§4.1", Says: "at θ = 2 94 % of the jumps are shorter than 4 units, at θ = 1 75 %", Expected: ".9375 and .75, ± .005",
 	}
-	const units, draws = 1 << 40, 400_000
+	const units, draws = 1 << 30, 400_000
 	var holds []bool
 	for _, theta := range []float64{2, 1} {
 		r := rand.New(rand.NewPCG(s.config.Seed, 2))
