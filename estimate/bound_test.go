@@ -77,6 +77,10 @@ func TestPaperBoundIsTheMaximumUpToTenValues(t *testing.T) {
 		}
 	}
 	require.Positive(t, below, "from eleven on it can be lower")
+
+	// Nine values of 0 and one of 2^60, where rounding could make it less.
+	s := estimate.Sample{Count: 10, Max: 1 << 60, Mean: 0.1 * (1 << 60), Deviation: math.Nextafter(0.3*(1<<60), 0)}
+	require.Equal(t, s.Max, estimate.Paper(s))
 }
 
 // Cantelli: the share p of the values is at or below mean + √(p/(1−p))·sd.

@@ -1,36 +1,37 @@
-// Package estimate predicts how much memory a job will use, from what earlier
+// Package estimate predicts how much memory a job will use from what earlier
 // runs of it used. It follows A. Batat and D. G. Feitelson, "Gang scheduling
 // with memory considerations", IPDPS 2000, §2.
 //
 // # What is known of a job
 //
 // When a job has ended, [History.Observe] is told the memory of one of its
-// processes, that is, per node, in bytes; where its processes differ, of the
+// processes, which is per node, in bytes; where they differ, that of the
 // largest. A job is identified by the path of its executable, the number of its
-// nodes, and its user (§2.1.1). All jobs with the same three have one record.
+// nodes and its user (§2.1.1); jobs that share all three share a record.
 //
 // [History.Estimate] looks for past runs with the same
 //
-//	path, nodes, user   or else
-//	path, nodes         of all users, or else
-//	path                of all users and numbers of nodes
+//	path, nodes and user    or else
+//	path and nodes          of any user, or else
+//	path                    of any user, on any number of nodes
 //
-// and rests on the first of these levels that has any. If none has, there is no
-// estimate, and the caller may go on to the static size of the executable
-// (§2.2, [StaticSize]) and to a constant:
+// and rests on the first of these levels that has some. If none has, there is no
+// estimate, and a caller may go on to the static size of the executable (§2.2,
+// [StaticSize]), and to a constant:
 //
 //	memory := estimate.FirstOf(&history, estimate.Executable(size), estimate.Constant(256<<20))
 //
 // An [Estimate] says at which [Level] it was made, and of how many runs.
 //
-// # From values to an estimate
+// # From past values to an estimate
 //
-// A [Bound] makes one number of the past ones. The paper's is [Paper],
+// A [Bound] makes one number of the values. The default is that of the paper
+// (§2.1.3), [Paper]:
 //
 //	min( max(x), mean(x) + 3·sd(x) )
 //
-// the default. With up to ten values that is their maximum, so an outlier counts
-// in full until there are ten others:
+// Up to ten values this is their maximum, so that an outlier counts in full
+// until there are ten others:
 //
 //	values in MB    mean     sd       estimate
 //	8 ×4, 40        14.4     12.8     40
@@ -38,52 +39,57 @@
 //	10 ×10, 50      13.636   11.499   48.134
 //	10 ×99, 50      10.4      3.980   22.340
 //
-// [Adaptive] is what was found to be better on a log. In the paper's experiment,
-// the last nine months of the LANL CM-5 log, 31,288 predictions, it comes within
-// 1 MB of the actual use in 70.9 % of them (Paper 58.7 %), within 5 MB in 90.3 %
-// (85.1 %), and is too low in 6.1 % (7.2 %). It was tuned on the months before. On two other logs it is closer as
-// well (80.1 against 74.3 % within 1 MB on DAS2 fs1, 15.3 against 9.6 % on
-// UniLu Gaia) but too low more often (2.6 against 2.0 %, 21.0 against 18.9 %). So take it
-// where values repeat, or change now and then for good, and Paper or [Max] where
-// too low is what must not be. [ParseBound] has them all by name.
+// [Adaptive], the largest of the last five values and a margin, does better on
+// the log that the paper uses (LANL CM-5, January to September 1996, 31,288
+// predictions; tuned on the months before). On two other logs it comes closer
+// as well, but is too low more often:
+//
+//	                  within 1 MB     within 5 MB     too low
+//	                  Paper  Adaptive Paper  Adaptive Paper  Adaptive
+//	LANL CM-5 1996    58.7 % 70.8 %   85.1 % 90.2 %    7.2 %  6.1 %
+//	DAS2 fs1 2003     74.3 % 80.1 %   84.7 % 87.7 %    2.0 %  2.6 %
+//	UniLu Gaia 2014    9.6 % 15.3 %   25.6 % 31.7 %   18.9 % 21.0 %
+//
+// (For its bound the paper reports 70 %, 87 % and 6 %, on the log before it was
+// cleaned.) So it suits jobs whose memory repeats, or changes for good now and then. Where
+// it never repeats, and too low costs more than too high, Paper or [Max] do.
+// [ParseBound] knows all bounds by name.
 //
 // # Two periods
 //
-// So that old runs are forgotten, values are kept for the current period and the
-// previous one, by default of the paper a month each, and estimates are made of
-// both together. [History.Rotate] ends a period; when, is for the caller's clock to say.
-// What the previous period held is dropped then, and so are the records that
-// did not run in the period that ends:
+// To forget old runs, values are kept for the current period and the previous
+// one, each a month in the paper, and estimates rest on both together (§2.1.2).
+// [History.Rotate] ends a period; when, the caller's clock says. Then the
+// current period becomes the previous one, and a record that did not run in it
+// goes:
 //
-//	run in period     known in    gone with
-//	1                 1, 2        the second rotation
-//	1 and 2           1, 2, 3     the third
-//
-// The coarser levels have values of their own, so they are not affected by the
-// order in which records go.
+//	run in period    known in period    goes at the end of
+//	1                1, 2               2
+//	1, 2             1, 2, 3            3
 //
 // # Limits
 //
-// The paper's tables hold 2048 paths and 4096 jobs, in 320 KB. These are the
-// defaults of [Config]; here a job means a record, (path, nodes, user), where
-// the paper counts (path, user). When an observation exceeds a limit, the record that was observed
-// least recently is evicted, and the next, until the limit holds again. No two
-// records are equally old, as one observation comes after the other.
+// The tables of the paper hold 2048 paths and 4096 jobs (§2.1.1), and so does a
+// History unless its [Config] says otherwise. Jobs are records here, (path,
+// nodes, user), where the paper counts (path, user): it is records that take
+// memory, some 100 bytes each besides their names. When an observation exceeds
+// a limit, the least recently observed record is evicted, and the next one,
+// until both limits hold. No two are equally old, as observations come one
+// after the other.
 //
-// A path, or a path with a number of nodes, goes with its last record. Until then it keeps
-// the values of the records that were evicted below it, as long as they are not
-// too old: an eviction never makes a coarser level forget. To keep that true a new
-// record is made before an old one is evicted.
+// The coarser levels have statistics of their own. They keep the values of a
+// record that was evicted until these are too old, or until their own last
+// record goes.
 //
 // # Departures from the paper
 //
-// The standard deviation is that of the population; the paper does not say, and
-// up to ten values it makes no difference. Evicting the least recently observed is a choice, as
-// the paper does not say what happens when its tables are full. Adaptive is an
-// addition, and so are executables other than a.out.
+// It leaves open which standard deviation is meant, here that of the population
+// (up to ten values it makes no difference), what is done when a table is full,
+// and which process counts if they differ. [Adaptive] and executables other than
+// a.out are additions.
 //
 // # Determinism
 //
-// Estimates, evictions and the bytes of a [History.Snapshot] are functions of the calls made,
-// the same on every platform and in every process.
+// Estimates, evictions and the bytes of a [History.Snapshot] depend on the
+// calls made alone. They are the same on every platform and in every process.
 package estimate

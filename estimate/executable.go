@@ -15,7 +15,7 @@ var ErrExecutable = errors.New("estimate: not an executable")
 // StaticSize returns how much memory an executable takes before it asks for
 // any, text + data + bss (§2.2), in bytes. It adds up the sizes in memory of
 //
-//	a.out   the three segments; OMAGIC, NMAGIC, ZMAGIC and QMAGIC, the paper's format
+//	a.out   text, data and bss: the paper's format; OMAGIC, NMAGIC, ZMAGIC, QMAGIC
 //	ELF     the segments to be loaded
 //	PE      the sections, but for those that can be discarded
 //	Mach-O  the segments, but for __PAGEZERO, __LINKEDIT and __DWARF; of several
@@ -222,11 +222,12 @@ func (x *image) add(bytes uint64) {
 // read returns n bytes from a place in the image on, valid until the next call.
 func (x *image) read(at int64, n int) []byte {
 	b := x.buf[:n]
-	if x.err == nil && (at < 0 || x.start < 0 || at > math.MaxInt64-int64(n)-x.start) {
-		x.fail("a header outside of the file")
+	offset := x.start + at
+	if offset < 0 {
+		x.fail("a header before the beginning")
 	}
 	if x.err == nil {
-		if got, err := x.r.ReadAt(b, x.start+at); got < n && (err == nil || err == io.EOF) {
+		if got, err := x.r.ReadAt(b, offset); got < n && (err == nil || err == io.EOF) {
 			x.fail("a header beyond the end")
 		} else if got < n {
 			x.err = err

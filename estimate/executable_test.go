@@ -217,6 +217,14 @@ func TestStaticSizeOfThisProgram(t *testing.T) {
 func TestStaticSizeRefuses(t *testing.T) {
 	load := uint32(elf.PT_LOAD)
 	short := aout(little, 0o407, 1000, 200, 30)
+	standing := slices.Clone(mac)
+	standing[32+24+72+4] = 0 // the length of the third command
+	early := fat(true, mac)
+	early[8+8] = 0x80 // the offset
+	late := elf64(little, elf.ET_EXEC, elf.Prog64{Type: load, Memsz: 5})
+	little.PutUint64(late[32:], math.MaxInt64-1)
+	before := slices.Clone(late)
+	little.PutUint64(before[32:], 1<<64-56)
 	narrow := elf64(little, elf.ET_EXEC, elf.Prog64{Type: load, Memsz: 5})
 	narrow[54] = 55
 	for name, b := range map[string][]byte{
@@ -234,10 +242,14 @@ func TestStaticSizeRefuses(t *testing.T) {
 		"ELF with narrow headers":         narrow,
 		"ELF of more than an int64":       elf64(little, elf.ET_EXEC, elf.Prog64{Type: load, Memsz: math.MaxInt64}, elf.Prog64{Type: load, Memsz: 1}),
 		"ELF of a negative size":          elf64(little, elf.ET_EXEC, elf.Prog64{Type: load, Memsz: 1 << 63}),
+		"ELF with headers far away":       late,
+		"ELF with headers before it":      before,
 		"PE object":                       portable(0, section(".text", 5, 5, 0)),
 		"DOS program":                     append([]byte("MZ"), make([]byte, 100)...),
 		"Mach-O object":                   macho64(little, macho.TypeObj, segment64("__TEXT", 5)),
 		"Mach-O without its last command": mac[:len(mac)-72],
+		"Mach-O command of no length":     standing,
+		"image before the file":           early,
 		"Java class":                      append([]byte{0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52}, make([]byte, 4000)...),
 		"images of another format":        fat(false, aout(little, 0o407, 1000, 200, 30)),
 		"images within images":            fat(false, fat(false, mac)),

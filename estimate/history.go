@@ -11,15 +11,15 @@ var (
 	// ErrConfig is returned for a limit that a History cannot have.
 	ErrConfig = errors.New("estimate: invalid limit")
 
-	// ErrJob is returned for a job without a path, one whose path or user is too
-	// long, and one on no or too many nodes.
+	// ErrJob is returned for a job without a path, with too long a path or user, or
+	// without nodes.
 	ErrJob = errors.New("estimate: invalid job")
 
-	// ErrMemory is returned for memory that no process has, as a negative amount.
+	// ErrMemory is returned for memory below 0 or above MaxMemory.
 	ErrMemory = errors.New("estimate: invalid memory")
 )
 
-// Limits of what is observed.
+// What can be observed.
 const (
 	MaxPath   = 4095      // bytes of a path
 	MaxUser   = 255       // bytes of a user's name
@@ -27,7 +27,7 @@ const (
 	MaxMemory = 1<<48 - 1 // bytes of a process
 )
 
-// Limits of a [History].
+// What a [History] can keep.
 const (
 	DefaultPaths   = 2048
 	DefaultRecords = 4096
@@ -50,9 +50,10 @@ type Config struct {
 // implements [Estimator]. The zero value is ready, and is that of a zero
 // [Config].
 //
-// [History.Estimate], [History.Past], [History.Snapshot] and the counts may be
-// called concurrently with each other, but not with a method that changes the
-// History. A History must not be copied once it was used.
+// It has no lock. Estimate, Past, Snapshot, Paths and Records only read, and may
+// be called concurrently with each other, but not with Observe, Rotate and
+// Restore. Take a sync.RWMutex where both happen. A History must not be copied
+// once it was used.
 type History struct {
 	config Config
 
@@ -82,12 +83,12 @@ func (h *History) Paths() int { return h.paths }
 // Records returns how many different (path, nodes, user) are known.
 func (h *History) Records() int { return h.records }
 
-// Observe tells that the job has run and how much memory it used: that of one
-// of its processes, which is per node, in bytes, and of the largest of them where they differ.
+// Observe tells h that the job has run, and how much memory its largest process
+// used, which is per node, in bytes. It may evict records.
 //
 // A job that is invalid is refused with [ErrJob], memory below 0 or above
 // MaxMemory with [ErrMemory]; h is then as before. Cost O(1), amortised over the
-// growth of h; a job that has a record allocates nothing.
+// growth of h; for a job that has a record, only that growth allocates.
 func (h *History) Observe(j Job, memory int64) error {
 	if err := j.check(); err != nil {
 		return err
@@ -99,9 +100,9 @@ func (h *History) Observe(j Job, memory int64) error {
 		h.seed = maphash.MakeSeed()
 		h.index.grow(nil)
 	}
-	at, keys := h.find(&j)
+	at := h.find(&j)
 	if at[ByPathNodesUser] == 0 {
-		at = h.insert(&j, at, keys)
+		at = h.insert(&j, at)
 	}
 	for level := ByPathNodesUser; level <= ByPath; {
 		n := h.nodes.at(at[level])
@@ -132,12 +133,13 @@ func (h *History) Estimate(j Job) (Estimate, bool) {
 }
 
 // Past returns the past runs that an estimate of the job rests on, and their
-// level, or None. With it one History serves several bounds. Cost O(1); it allocates nothing.
+// level, or None. Several bounds can be tried on one History by it. Cost O(1);
+// it allocates nothing.
 func (h *History) Past(j Job) (Sample, Level) {
 	if h.records == 0 || j.check() != nil {
 		return Sample{}, None
 	}
-	at, _ := h.find(&j)
+	at := h.find(&j)
 	for level := ByPathNodesUser; level <= ByPath; level++ {
 		if at[level] != 0 {
 			return h.sample(h.nodes.at(at[level])), level
@@ -148,12 +150,12 @@ func (h *History) Past(j Job) (Sample, Level) {
 
 // Rotate ends the period, a month in the paper; the caller's clock says when.
 // The current period becomes the previous one, and what the previous one held
-// is forgotten, with the records that did not run in the current one. So a
-// record goes at the second rotation after its last run. Cost O(1) for each record
-// that goes, whatever stays.
+// is forgotten, with the records that did not run in the current one: a record
+// goes at the second rotation after its last run. Cost O(1) for each record that
+// goes, amortised; what stays costs nothing.
 func (h *History) Rotate() {
 	h.period ^= 1
-	// The others were observed in the period that ended.
+	// What is left was observed in the period before, or the one before that.
 	for h.oldest != 0 && h.nodes.at(h.oldest).period() == h.period {
 		h.forget(h.oldest)
 	}
@@ -184,6 +186,7 @@ func (j *Job) check() error {
 func (h *History) add(n *node, x int64) {
 	current, previous := n.kept(h.period)
 	if n.longer != 0 && n.period() != h.period {
+		// The first value of a period.
 		all := h.longer.at(n.longer)
 		all.set(1, all.get(0))
 		all.set(0, moments{})
@@ -225,17 +228,21 @@ func (h *History) add(n *node, x int64) {
 
 // periods returns what a node holds of the current period and of the previous one.
 func (h *History) periods(n *node) [2]moments {
-	switch {
-	case n.longer == 0:
-		return n.moments(n.kept(h.period))
-	case n.period() != h.period:
-		return [2]moments{1: h.longer.at(n.longer).get(0)}
-	default:
+	current, previous := n.kept(h.period)
+	if n.longer != 0 {
 		all := h.longer.at(n.longer)
-		return [2]moments{all.get(0), all.get(1)}
+		m := [2]moments{all.get(0), all.get(1)}
+		if n.period() != h.period {
+			m = [2]moments{1: m[0]}
+		}
+		if int(m[0].count+m[1].count) > current+previous {
+			return m
+		}
 	}
+	return n.moments(current, previous)
 }
 
+// sample returns both periods together.
 func (h *History) sample(n *node) Sample {
 	m := h.periods(n)
 	all := merge(m[1], m[0])

@@ -311,6 +311,22 @@ func TestNamesOfForgottenRecordsAreForgotten(t *testing.T) {
 	}
 }
 
+// However many names were seen, those that are kept count.
+func TestForgottenNamesTakeNoMemory(t *testing.T) {
+	h, err := estimate.NewHistory(estimate.Config{Records: 10})
+	require.NoError(t, err)
+	before, long := heap(), strings.Repeat("x", 4000)
+	for i := range 10_000 {
+		observe(t, h, estimate.Job{Path: fmt.Sprint(i, long), Nodes: 1}, 1) // 40 MB in all
+	}
+	assert.Less(t, heap()-before, 1<<20)
+	for i := range 10_000 {
+		observe(t, h, estimate.Job{Path: "a", Nodes: 1, User: fmt.Sprint(i)}, 1)
+	}
+	require.NoError(t, h.Check())
+	assert.Less(t, heap()-before, 1<<20)
+}
+
 func TestNothingIsAllocatedForAKnownJob(t *testing.T) {
 	h, _, u := random(t, 5, 300)
 	jobs := u.all()

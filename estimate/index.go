@@ -3,28 +3,38 @@ package estimate
 import "math/bits"
 
 // index finds nodes by the hash of their identity: open addressing with linear
-// probing in 2^k slots, at most three quarters of them full. A slot has the
-// number of a node, which is below 2^k, in its low k bits, and above them the
-// low 32-k bits of the hash, whose high k bits say where the search begins. So
-// few wrong nodes are looked at. 0 is an empty slot.
+// probing, at most three quarters full. It has 2^k or 3·2^k slots. A slot has in
+// its low bits the number of a node, which is below the number of slots, and
+// above that the low bits of the hash, so that few wrong nodes are looked at;
+// the high bits of the hash say where a search begins. 0 is an empty slot.
 type index struct {
 	slots []uint32
-	k     uint
+	bits  uint // of a node's number
 	used  int
 }
 
-func (x *index) mask() uint32               { return uint32(len(x.slots)) - 1 }
-func (x *index) home(hash uint32) uint32    { return hash >> (32 - x.k) }
-func (x *index) next(i uint32) uint32       { return (i + 1) & x.mask() }
-func (x *index) number(i uint32) uint32     { return x.slots[i] & x.mask() }
-func (x *index) tagged(i, hash uint32) bool { return (x.slots[i]^hash<<x.k)>>x.k == 0 }
-func (x *index) set(i, hash, id uint32)     { x.slots[i] = hash<<x.k | id }
+func (x *index) home(hash uint32) uint32 { return uint32(uint64(hash) * uint64(len(x.slots)) >> 32) }
 
-// grow doubles the index. hash returns the hash of a node.
+func (x *index) next(i uint32) uint32 {
+	if i++; i < uint32(len(x.slots)) {
+		return i
+	}
+	return 0
+}
+
+func (x *index) number(i uint32) uint32     { return x.slots[i] & (1<<x.bits - 1) }
+func (x *index) tagged(i, hash uint32) bool { return (x.slots[i]^hash<<x.bits)>>x.bits == 0 }
+func (x *index) set(i, hash, id uint32)     { x.slots[i] = hash<<x.bits | id }
+
+// grow makes room. hash returns the hash of a node.
 func (x *index) grow(hash func(uint32) uint32) {
-	old := *x
-	x.k = max(old.k+1, 6)
-	x.slots, x.used = make([]uint32, 1<<x.k), 0
+	old, n := *x, max(len(x.slots), 48)
+	if n&(n-1) == 0 {
+		n += n / 2
+	} else {
+		n += n / 3
+	}
+	*x = index{slots: make([]uint32, n), bits: uint(bits.Len(uint(n - 1)))}
 	for i, slot := range old.slots {
 		if slot != 0 {
 			id := old.number(uint32(i))
@@ -48,7 +58,7 @@ func (x *index) full() bool { return x.used >= len(x.slots)/4*3 }
 // find returns the slot of a node.
 func (x *index) find(hash, id uint32) uint32 {
 	i := x.home(hash)
-	for x.slots[i] != hash<<x.k|id {
+	for x.slots[i] != hash<<x.bits|id {
 		i = x.next(i)
 	}
 	return i
@@ -59,7 +69,9 @@ func (x *index) find(hash, id uint32) uint32 {
 func (x *index) remove(id uint32, hash func(uint32) uint32) {
 	hole := x.find(hash(id), id)
 	for i := x.next(hole); x.slots[i] != 0; i = x.next(i) {
-		if home := x.home(hash(x.number(i))); (i-home)&x.mask() >= (i-hole)&x.mask() {
+		// How far i is from its home, and from the hole: where it began anew at 0
+		// in between, the difference wraps around and is large, as it should be.
+		if i-x.home(hash(x.number(i))) >= i-hole {
 			x.slots[hole] = x.slots[i]
 			hole = i
 		}
@@ -68,8 +80,10 @@ func (x *index) remove(id uint32, hash func(uint32) uint32) {
 	x.used--
 }
 
-// fold mixes a secret with a number.
-func fold(secret, number uint64) uint64 {
-	high, low := bits.Mul64(secret, number^0x9e3779b97f4a7c15)
-	return high ^ low
+// mix returns a hash of a number under a secret, as SplitMix64 does.
+func mix(secret, number uint64) uint64 {
+	x := secret + number*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

@@ -11,13 +11,13 @@ type node struct {
 	held   uint8                // see kept
 	missed float32              // see Sample.Missed
 
-	name   uint32 // in History.names: the path, if ByPath is a level of the node, and the user, if it is a record
-	parent uint32 // the node of the next coarser level; 0 if ByPath is a level of the node
+	name   uint32 // in names: the path, if ByPath is among the levels, and the user, if it is a record
+	parent uint32 // the node of the next coarser level, 0 if ByPath is among the levels
 	nodes  uint32 // of the job, unless ByPath is the only level
-	longer uint32 // in History.longer: all values of the node's period and of the one before; 0 if the last values are all
+	longer uint32 // moments of the node's period and the one before, 0 if the last values are all
 	hash   uint32 // of the identity at the coarsest level
-	older  uint32 // of a record: the one observed before it; of other nodes: the number of children
-	newer  uint32 // of a record: the one observed after it
+	older  uint32 // the record observed before; if this is none, the number of children
+	newer  uint32 // the record observed after
 }
 
 func (n *node) coarsest() Level { return Level(n.span >> 2) }
@@ -67,14 +67,26 @@ func (n *node) largest(count int) int64 {
 	return most
 }
 
-// moments returns those of the last values, of the current period and of the previous one.
-func (n *node) moments(current, previous int) (m [2]moments) {
-	for i := current + previous - 1; i >= 0; i-- {
-		if i < current {
-			m[0].add(n.value(i))
-		} else {
-			m[1].add(n.value(i))
-		}
+// moments returns those of the last values, by period.
+func (n *node) moments(current, previous int) [2]moments {
+	return [2]moments{n.some(0, current), n.some(current, current+previous)}
+}
+
+// some returns the moments of the last values from i to before j.
+func (n *node) some(i, j int) (m moments) {
+	if i == j {
+		return m
+	}
+	var sum int64
+	for k := i; k < j; k++ {
+		sum += n.value(k)
+		m.max = max(m.max, n.value(k))
+	}
+	m.count = uint32(j - i)
+	m.mean = float64(sum) / float64(m.count)
+	for k := i; k < j; k++ {
+		d := float64(n.value(k)) - m.mean
+		m.squares += float64(d * d)
 	}
 	return m
 }

@@ -29,7 +29,7 @@ var (
 //	16·current + 2·previous + (1 if there are moments)
 //	the current + previous last values, newest first
 //	missed
-//	the moments of the current and the previous period, unless the last values are all
+//	the moments of both periods, the current one first, unless the last values are all
 //
 // The version, the span and the counts are bytes, other integers are varints,
 // strings follow their length, floats and the checksum are little endian.
@@ -40,9 +40,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Snapshot writes what h has learnt, for [History.Restore]; the Config is not
-// part of it. The bytes are a function of the observations and rotations alone. The
-// errors are those of w. Cost O(records).
+// Snapshot writes what h has learnt, for [History.Restore]; its Config is not
+// part of that. Errors are those of w. Cost O(records).
 func (h *History) Snapshot(w io.Writer) error {
 	sum := crc32.New(castagnoli)
 	out := bufio.NewWriter(io.MultiWriter(w, sum))
@@ -116,14 +115,14 @@ func (h *History) appendNode(b []byte, n *node, parent uint32) []byte {
 	return b
 }
 
-// Restore replaces what h has learnt by a snapshot, which it reads from r to the
-// end. From there on h answers as the History did that wrote it. If h has lower
-// limits, it keeps the records observed last.
+// Restore replaces what h has learnt by a snapshot, reading r to its end. From
+// there on h does what the History would have done that wrote it. If the limits
+// of h are lower, the least recently observed records are evicted.
 //
-// What is no snapshot, damaged, or followed by something is refused with
+// What is no snapshot, damaged or followed by anything is refused with
 // [ErrSnapshot], another version with [ErrVersion]; other errors are those of r.
-// h is then as before. It takes no more memory than the bytes read account for.
-// Cost O(records).
+// h is then as before. Memory is taken for what was read, whatever sizes the
+// snapshot claims. Cost O(records).
 func (h *History) Restore(r io.Reader) error {
 	sum := crc32.New(castagnoli)
 	d := decoder{in: bufio.NewReader(io.TeeReader(r, sum)), h: &History{}}
@@ -223,8 +222,8 @@ func (d *decoder) node() {
 		return
 	}
 
-	at, keys := d.h.find(&j)
-	n.hash = hash(keys[n.coarsest()])
+	at := d.h.find(&j)
+	n.hash = d.h.hash(n.coarsest(), &j)
 	stale := periods[0].count == 0
 	switch {
 	case at[n.coarsest()] != 0:

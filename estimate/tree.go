@@ -5,16 +5,13 @@ import "hash/maphash"
 // levels has a value for each level of a History; that of None is not used.
 type levels[T any] [ByPath + 1]T
 
-// find returns for each level the node that knows the job, or 0, and the key
-// that hashes are made of. What is unknown at one level is at all finer ones.
-func (h *History) find(j *Job) (at levels[uint32], keys levels[uint64]) {
-	keys[ByPath] = maphash.String(h.seed, j.Path)
-	keys[ByPathNodes] = fold(keys[ByPath], uint64(j.Nodes))
-	keys[ByPathNodesUser] = fold(keys[ByPathNodes], maphash.String(h.seed, j.User))
+// find returns for each level the node that knows the job, or 0. What is
+// unknown at one level is at all finer ones.
+func (h *History) find(j *Job) (at levels[uint32]) {
 	var id uint32
 	for level := ByPath; level > None; level-- {
 		if id == 0 || h.nodes.at(id).finest() > level {
-			id = h.search(hash(keys[level]), level, id, j)
+			id = h.search(level, id, j)
 		} else if !h.is(h.nodes.at(id), level, j) {
 			id = 0
 		}
@@ -23,16 +20,17 @@ func (h *History) find(j *Job) (at levels[uint32], keys levels[uint64]) {
 		}
 		at[level] = id
 	}
-	return at, keys
+	return at
 }
 
-// search returns the job's node whose coarsest level this is, or 0.
-func (h *History) search(hash uint32, level Level, parent uint32, j *Job) uint32 {
-	x := &h.index
+// search returns the job's node that has the level as its coarsest and this
+// parent, or 0.
+func (h *History) search(level Level, parent uint32, j *Job) uint32 {
+	x, hash := &h.index, h.hash(level, j)
 	for i := x.home(hash); x.slots[i] != 0; i = x.next(i) {
 		if x.tagged(i, hash) {
 			id := x.number(i)
-			if n := h.nodes.at(id); n.coarsest() == level && n.parent == parent && h.is(n, level, j) {
+			if n := h.nodes.at(id); n.parent == parent && h.is(n, level, j) {
 				return id
 			}
 		}
@@ -55,18 +53,29 @@ func (h *History) is(n *node, level Level, j *Job) bool {
 	}
 }
 
-func hash(key uint64) uint32 { return uint32(key >> 32) }
+// hash returns the hash of the job's identity at a level.
+func (h *History) hash(level Level, j *Job) uint32 {
+	sum := maphash.String(h.seed, j.Path)
+	if level <= ByPathNodes {
+		sum = mix(sum, uint64(j.Nodes))
+	}
+	if level == ByPathNodesUser {
+		sum = mix(sum, maphash.String(h.seed, j.User))
+	}
+	return uint32(sum >> 32)
+}
 
-func (h *History) hash(id uint32) uint32 { return h.nodes.at(id).hash }
+// hashOf returns the hash that the index has of a node.
+func (h *History) hashOf(id uint32) uint32 { return h.nodes.at(id).hash }
 
 // insert makes a record for the job, still without values, from what find
 // returned, and returns the nodes of all levels.
-func (h *History) insert(j *Job, at levels[uint32], keys levels[uint64]) levels[uint32] {
+func (h *History) insert(j *Job, at levels[uint32]) levels[uint32] {
 	level := ByPathNodesUser // the coarsest one that does not know the job
 	for level < ByPath && at[level+1] == 0 {
 		level++
 	}
-	n := node{nodes: uint32(j.Nodes), hash: hash(keys[level])}
+	n := node{nodes: uint32(j.Nodes), hash: h.hash(level, j)}
 	n.setSpan(level, ByPathNodesUser)
 	n.setKept(0, 0, h.period)
 	if level == ByPath {
@@ -75,7 +84,7 @@ func (h *History) insert(j *Job, at levels[uint32], keys levels[uint64]) levels[
 		n.name = put(&h.names, "", j.User)
 		n.parent = at[level+1]
 		if h.nodes.at(n.parent).finest() <= level {
-			upper := h.split(n.parent, level, keys[level+1])
+			upper := h.split(n.parent, level, j)
 			for l := level + 1; l <= ByPath && at[l] == n.parent; l++ {
 				at[l] = upper
 			}
@@ -89,7 +98,7 @@ func (h *History) insert(j *Job, at levels[uint32], keys levels[uint64]) levels[
 	return at
 }
 
-// place gives a new node its place in the tree, and a record the newest one in the order.
+// place takes a new node in, a record as the newest.
 func (h *History) place(n node) uint32 {
 	id := h.nodes.take()
 	*h.nodes.at(id) = n
@@ -108,14 +117,14 @@ func (h *History) place(n node) uint32 {
 
 func (h *History) enter(id uint32) {
 	if h.index.full() {
-		h.index.grow(h.hash)
+		h.index.grow(h.hashOf)
 	}
-	h.index.insert(h.hash(id), id)
+	h.index.insert(h.hashOf(id), id)
 }
 
 // split moves all levels of a node that are coarser than level to a new one,
-// which gets the same values, and returns that. key is that of the finest of them.
-func (h *History) split(id uint32, level Level, key uint64) uint32 {
+// which gets the same values, and returns that. j is a job that both know.
+func (h *History) split(id uint32, level Level, j *Job) uint32 {
 	upper := h.nodes.take()
 	n, u := h.nodes.at(id), h.nodes.at(upper)
 	*u = *n
@@ -130,12 +139,8 @@ func (h *History) split(id uint32, level Level, key uint64) uint32 {
 	_, user := h.names.get(n.name)
 	n.setSpan(level, n.finest())
 	n.parent = upper
-	if level == ByPathNodes {
-		u.nodes = 0
-		n.hash = hash(fold(key, uint64(n.nodes)))
-	} else {
-		n.hash = hash(fold(key, maphash.Bytes(h.seed, user)))
-	}
+	n.hash = h.hash(level, &Job{Path: j.Path, Nodes: int(n.nodes), User: string(user)})
+	h.enter(id)
 	switch {
 	case u.coarsest() != ByPath:
 		u.name = 0
@@ -144,7 +149,6 @@ func (h *History) split(id uint32, level Level, key uint64) uint32 {
 	default:
 		n.name = 0
 	}
-	h.enter(id)
 	return upper
 }
 
@@ -154,7 +158,7 @@ func (h *History) forget(id uint32) {
 	h.records--
 	for {
 		n := h.nodes.at(id)
-		h.index.remove(id, h.hash)
+		h.index.remove(id, h.hashOf)
 		if n.name != 0 {
 			h.names.drop(n.name)
 		}
