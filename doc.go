@@ -19,11 +19,10 @@
 //	paging      what over-committed memory costs: a slowdown factor and the ends
 //	            of running jobs when it changes, rates of page faults, references
 //	            of a given locality
-//
 //	folding     how moldable jobs start, and which running jobs are folded to
 //	            make room: FJT and its rivals
-//
-// To come: loadshare (load sharing and migration).
+//	loadshare   whether a machine accepts a job, which of its jobs leaves, and
+//	            where to, when nobody knows what memory they will need
 //
 // # How they compose
 //
@@ -47,6 +46,13 @@
 //	a job ends           folding.Policy.AppendRelease: unfold whom, start whom
 //
 // examples/kit/molding does what the steps say, and examples/fold compares policies.
+//
+// A farm of machines that share load (Chen, Xiao & Zhang 2002):
+//
+//	a machine reports    loadshare.Index.Set
+//	a job arrives, grows loadshare.Policy.Decide, whose candidate is
+//	or ends              loadshare.Index.Candidate: accept, submit elsewhere, migrate
+//	what paging costs    paging.FaultRate, paging.Lost
 //
 // A gang-scheduled cluster (Batat & Feitelson 2000, Wiseman & Feitelson 2003):
 //
