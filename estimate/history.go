@@ -21,7 +21,7 @@ var (
 
 // What can be observed.
 const (
-	MaxPath   = 4095      // bytes of a path
+	MaxPath   = 2047      // bytes of a path
 	MaxUser   = 255       // bytes of a user's name
 	MaxNodes  = 1<<31 - 1 // nodes of a job
 	MaxMemory = 1<<48 - 1 // bytes of a process

@@ -63,7 +63,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		text   string
 	}{
 		{estimate.Job{Path: "", Nodes: 8, User: "u"}, 1, estimate.ErrJob, "path of 0 bytes"},
-		{estimate.Job{Path: long(4096), Nodes: 8, User: "u"}, 1, estimate.ErrJob, "path of 4096 bytes"},
+		{estimate.Job{Path: long(2048), Nodes: 8, User: "u"}, 1, estimate.ErrJob, "path of 2048 bytes"},
 		{estimate.Job{Path: "/bin/a", Nodes: 8, User: long(256)}, 1, estimate.ErrJob, "user of 256 bytes"},
 		{estimate.Job{Path: "/bin/a", Nodes: 0, User: "u"}, 1, estimate.ErrJob, "0 nodes"},
 		{estimate.Job{Path: "/bin/a", Nodes: -8, User: "u"}, 1, estimate.ErrJob, "-8 nodes"},
@@ -82,7 +82,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		}
 	}
 	// The largest that are allowed.
-	j := estimate.Job{Path: long(4095), Nodes: estimate.MaxNodes, User: long(255)}
+	j := estimate.Job{Path: long(2047), Nodes: estimate.MaxNodes, User: long(255)}
 	require.NoError(t, h.Observe(j, estimate.MaxMemory))
 	e, ok := h.Estimate(j)
 	assert.True(t, ok)
@@ -106,7 +106,7 @@ func TestNamesAreBytes(t *testing.T) {
 		{Path: "abc", Nodes: 1, User: ""},
 		{Path: "a\x00", Nodes: 1, User: "bc"},
 		{Path: "\xff\xfe", Nodes: 1, User: "\x80"},
-		{Path: strings.Repeat("é", 2000), Nodes: 1, User: strings.Repeat("é", 127)},
+		{Path: strings.Repeat("é", 1000), Nodes: 1, User: strings.Repeat("é", 127)},
 	}
 	for i, j := range jobs {
 		observe(t, &h, j, int64(i))
@@ -295,7 +295,7 @@ func TestNamesOfForgottenRecordsAreForgotten(t *testing.T) {
 	var jobs []estimate.Job
 	for range 300 {
 		jobs = append(jobs, estimate.Job{
-			Path: fmt.Sprint(r.IntN(80)) + strings.Repeat("p", r.IntN(4000)), Nodes: 1 + r.IntN(3), User: strings.Repeat("u", r.IntN(256)),
+			Path: fmt.Sprint(r.IntN(80)) + strings.Repeat("p", r.IntN(2000)), Nodes: 1 + r.IntN(3), User: strings.Repeat("u", r.IntN(256)),
 		})
 	}
 	for i := range 5000 {
@@ -315,8 +315,8 @@ func TestNamesOfForgottenRecordsAreForgotten(t *testing.T) {
 func TestForgottenNamesTakeNoMemory(t *testing.T) {
 	h, err := estimate.NewHistory(estimate.Config{Records: 10})
 	require.NoError(t, err)
-	before, long := heap(), strings.Repeat("x", 4000)
-	for i := range 10_000 {
+	before, long := heap(), strings.Repeat("x", 2000)
+	for i := range 20_000 {
 		observe(t, h, estimate.Job{Path: fmt.Sprint(i, long), Nodes: 1}, 1) // 40 MB in all
 	}
 	assert.Less(t, heap()-before, 1<<20)

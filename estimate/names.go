@@ -3,10 +3,11 @@ package estimate
 import "encoding/binary"
 
 // names holds pairs of a path and a user, out of the garbage collector's sight.
-// A pair has a block of a multiple of 8 bytes: the two lengths, then the
-// strings. It is known by the block's place in units of 8 bytes; 0 is no pair.
+// A pair has a block of a multiple of 4 bytes: the two lengths, then the
+// strings. It is known by the block's place in units of 4 bytes; 0 is no pair.
 // Blocks are given out in a row, and what was given back is regained by moving
-// what is left into new pages.
+// what is left into new pages: a third of what is left at most, so that 2^22
+// records of the longest names, 11 GB, stay within 2^32 units.
 type names struct {
 	pages []*[pageUnits * unit]byte
 	used  uint32 // units up to the last block
@@ -14,8 +15,8 @@ type names struct {
 }
 
 const (
-	unit      = 8
-	pageUnits = 1 << 12
+	unit      = 4
+	pageUnits = 1 << 13
 	lengths   = 3 // bytes: two for the path, one for the user
 )
 

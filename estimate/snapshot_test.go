@@ -304,7 +304,7 @@ func TestForgedSnapshotsAreRefused(t *testing.T) {
 		"levels in the wrong order":     {"06" + "0161" + "04" + one},
 		"a level beyond the path":       {"1d" + "0161" + "04" + "0175" + one},
 		"no path":                       {"0d" + "00" + "04" + "0175" + one},
-		"path too long":                 {"0d" + "8020" + strings.Repeat("61", 4096) + "04" + "0175" + one},
+		"path too long":                 {"0d" + "8010" + strings.Repeat("61", 2048) + "04" + "0175" + one},
 		"user too long":                 {"0d" + "0161" + "04" + "8002" + strings.Repeat("61", 256) + one},
 		"no nodes":                      {"0d" + "0161" + "00" + "0175" + one},
 		"too many nodes":                {"0d" + "0161" + "8080808008" + "0175" + one},
@@ -418,7 +418,7 @@ func TestRestoreTakesLittleMemory(t *testing.T) {
 	many := binary.AppendUvarint(slices.Clone(head), 12<<20)
 	for name, b := range map[string][]byte{
 		"many nodes":    many,
-		"long path":     binary.AppendUvarint(append(slices.Clone(many), 3<<2|1), 4095),
+		"long path":     binary.AppendUvarint(append(slices.Clone(many), 3<<2|1), 2047),
 		"longer path":   binary.AppendUvarint(append(slices.Clone(many), 3<<2|1), 1<<40),
 		"endless count": append(slices.Clone(head), bytes.Repeat([]byte{0xff}, 1<<20)...),
 	} {
