@@ -204,6 +204,35 @@ func compare(tb testing.TB, seed uint64, steps int) {
 	require.NoError(tb, h.Check(), "seed %d", seed)
 }
 
+func TestTwinOfManyRecords(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	u := universe{500, 4, 4}
+	const paths, records = 300, 1000
+	h, err := estimate.NewHistory(estimate.Config{Paths: paths, Records: records})
+	require.NoError(t, err)
+	slow := newTwin(paths, records)
+	for i := range 12_000 {
+		j, m := u.job(r), memory(r)
+		if r.IntN(3) > 0 { // more often than others
+			j.Path = fmt.Sprintf("/bin/%d", r.IntN(50))
+		}
+		require.NoError(t, h.Observe(j, m))
+		slow.observe(j, m)
+		if i%1500 == 0 {
+			h.Rotate()
+			slow.rotate()
+			require.NoError(t, h.Check())
+		}
+	}
+	same(t, slow, h, u.all())
+	for range 2 {
+		h.Rotate()
+		slow.rotate()
+		same(t, slow, h, u.all())
+		require.NoError(t, h.Check())
+	}
+}
+
 func FuzzTwin(f *testing.F) {
 	for seed := range uint64(1000) {
 		f.Add(seed, uint8(seed))
