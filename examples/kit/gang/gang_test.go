@@ -80,6 +80,34 @@ func TestAlternatesRunOnIdleNodes(t *testing.T) {
 	assert.Equal(t, without.Jobs[0].End, with.Jobs[0].End)
 }
 
+// Slot 0 holds A on half of the nodes, slot 1 holds C on all, slot 2 holds E and D.
+// D fits beside A, but when A and C run together there is no idle node for it.
+func TestAlternatesOfAPairAreIdleInBoth(t *testing.T) {
+	jobs := []gang.Job{{Nodes: 4}, {Nodes: 3}, {Nodes: 8}, {Nodes: 2}, {Nodes: 1}}
+	const d = 3
+	p := &watched{partners: partners{cpu: map[int][]float64{}}, job: d}
+	run(t, jobs, gang.Config{Nodes: 8, Quantum: s, Alternates: true, Partner: p, Machine: steady(1, 6*s, s, 6*s, 6*s, 6*s)})
+	assert.NotZero(t, p.alone)
+	assert.Zero(t, p.shared, "D is never in a pair")
+}
+
+// watched counts the quanta of one job.
+type watched struct {
+	partners
+	job, alone, shared int
+}
+
+func (w *watched) Observe(job int, u gang.Usage, alone bool) {
+	w.partners.Observe(job, u, alone)
+	switch {
+	case job != w.job:
+	case alone:
+		w.alone++
+	default:
+		w.shared++
+	}
+}
+
 // A. Batat & D. G. Feitelson (2000), eq. (1): 4 nodes of 64 MB, C = 1.
 func TestJobsWaitForMemory(t *testing.T) {
 	jobs := []gang.Job{{Nodes: 2, Memory: 40}, {Nodes: 2, Memory: 30}, {Nodes: 2, Memory: 30}, {Nodes: 4, Memory: 20}, {Nodes: 1, Memory: 64}, {Nodes: 1, Memory: 24}}

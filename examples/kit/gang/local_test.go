@@ -37,6 +37,7 @@ func TestProgramsShareAProcessor(t *testing.T) {
 		streams       int
 	}{
 		{name: "two that compute", programs: [2]gang.Program{{Compute: 50 * ms}, {Compute: 50 * ms}}, first: 10, second: 10},
+		{name: "long computation beside short", programs: [2]gang.Program{{Compute: s}, {Compute: 10 * ms}}, first: .5, second: 50},
 		{name: "computation beside I/O", programs: [2]gang.Program{{Compute: 50 * ms}, {IO: 50 * ms}}, first: 20, second: 20},
 		{name: "I/O beside I/O", programs: [2]gang.Program{{IO: 50 * ms}, {IO: 50 * ms}}, first: 20, second: 20},
 		{name: "the same on one server", programs: [2]gang.Program{{IO: 50 * ms}, {IO: 50 * ms}}, first: 10, second: 10, streams: 2},
