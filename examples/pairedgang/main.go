@@ -15,6 +15,7 @@ import (
 
 	"github.com/gangkit/gangkit/examples/kit/claim"
 	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/partner"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/pairedgang/study"
 )
@@ -157,7 +158,7 @@ func mixes(title string, points []study.Mix) *report.Table {
 
 var (
 	kinds    = []study.Kind{study.Homogeneous, study.Heterogeneous, study.QCRD}
-	policies = []study.Policy{study.Strict, study.Paired, study.Band, study.PerNode}
+	policies = []partner.Policy{partner.Strict, partner.Paired, partner.Band, partner.PerNode}
 )
 
 func dynamics(s *study.Study, c study.Config) *report.Table {

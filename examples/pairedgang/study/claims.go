@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/gangkit/gangkit/examples/kit/claim"
+	"github.com/gangkit/gangkit/examples/kit/partner"
 	"github.com/gangkit/gangkit/pairing"
 )
 
@@ -29,7 +30,7 @@ func (s *Study) Claims() ([]claim.Claim, error) {
 	return claims, nil
 }
 
-func (s *Study) mix(io int, policy Policy) Mix {
+func (s *Study) mix(io int, policy partner.Policy) Mix {
 	for _, p := range s.Figure7 {
 		if p.IO == io && p.Policy == policy {
 			return p
@@ -52,18 +53,18 @@ func (s *Study) shares() claim.Claim {
 		return true
 	}
 	for io := range mixJobs + 1 {
-		c.Measured += fmt.Sprintf("%d compute-bound, %d I/O-bound: Fig. 4 %s, best fit %s\n", mixJobs-io, io, two(s.mix(io, Paired).Chosen), two(s.mix(io, BestFit).Chosen))
+		c.Measured += fmt.Sprintf("%d compute-bound, %d I/O-bound: Fig. 4 %s, best fit %s\n", mixJobs-io, io, two(s.mix(io, partner.Paired).Chosen), two(s.mix(io, partner.BestFit).Chosen))
 	}
-	three, fair := s.mix(1, Paired).Chosen, true
+	three, fair := s.mix(1, partner.Paired).Chosen, true
 	for _, io := range []int{2, 3, 4} {
-		fair = fair && near(s.mix(io, Paired).Chosen, .25, .25, .25, .25)
+		fair = fair && near(s.mix(io, partner.Paired).Chosen, .25, .25, .25, .25)
 	}
-	worst := s.mix(4, BestFit).Chosen
+	worst := s.mix(4, partner.BestFit).Chosen
 	c.Verdict = claim.Judge(
-		near(s.mix(0, Paired).Chosen, 0, 0, 0, 0),
+		near(s.mix(0, partner.Paired).Chosen, 0, 0, 0, 0),
 		math.Abs(three[0]+three[1]+three[2]-.25) < .03 && math.Abs(three[3]-.75) < .03,
 		fair,
-		near(s.mix(3, BestFit).Chosen[:1], .75),
+		near(s.mix(3, partner.BestFit).Chosen[:1], .75),
 		math.Max(math.Max(worst[0], worst[1]), math.Max(worst[2], worst[3])) > .4,
 	)
 	c.Why = "the I/O-bound jobs compute a little, so that their utilisations are not all equal: best fit takes the one that\n" +
@@ -87,7 +88,7 @@ func (s *Study) oneIO() claim.Claim {
 		ID: "F-2", Source: "§4.1.2, Fig. 7", Says: "one I/O-bound job among three others runs almost four times as fast as under strict gang scheduling, and does not hurt them",
 		Expected: "≥ 3.8 times; the others ≥ 1.0 times",
 	}
-	strict, paired := s.mix(1, Strict), s.mix(1, Paired)
+	strict, paired := s.mix(1, partner.Strict), s.mix(1, partner.Paired)
 	io, compute := paired.Bound/strict.Bound, paired.Compute/strict.Compute
 	c.Measured = fmt.Sprintf("I/O-bound %.2f to %.2f barriers a second, %.2f times; compute-bound %.2f to %.2f, %.2f times",
 		strict.Bound, paired.Bound, io, strict.Compute, paired.Compute, compute)
@@ -98,15 +99,15 @@ func (s *Study) oneIO() claim.Claim {
 
 func (s *Study) fourIO() claim.Claim {
 	c := claim.Claim{ID: "F-3", Source: "§4.1.2, Fig. 7", Says: "four I/O-bound jobs gain little, as the disk is the bottleneck", Expected: "< 1.3 times, with one file server"}
-	gain := s.mix(4, Paired).Bound / s.mix(4, Strict).Bound
+	gain := s.mix(4, partner.Paired).Bound / s.mix(4, partner.Strict).Bound
 	c.Measured = fmt.Sprintf("%.2f times", gain)
 	c.Verdict = claim.Judge(gain < 1.3)
 	return c
 }
 
 // ratio is strict's mean response over a policy's.
-func (s *Study) ratio(kind Kind, load float64, policy Policy, alternates bool) float64 {
-	return s.Mean(kind, load, Strict, alternates, Response) / s.Mean(kind, load, policy, alternates, Response)
+func (s *Study) ratio(kind Kind, load float64, policy partner.Policy, alternates bool) float64 {
+	return s.Mean(kind, load, partner.Strict, alternates, Response) / s.Mean(kind, load, policy, alternates, Response)
 }
 
 func (s *Study) response() claim.Claim {
@@ -119,13 +120,13 @@ func (s *Study) response() claim.Claim {
 		c.Measured += with(alternates) + "\n"
 		rising, last := true, 0.
 		for _, load := range s.config.Loads {
-			r := s.ratio(Homogeneous, load, Paired, alternates)
+			r := s.ratio(Homogeneous, load, partner.Paired, alternates)
 			c.Measured += fmt.Sprintf("  load %v: %.0f s strict, %.0f s paired, %.2f times\n", load,
-				s.Mean(Homogeneous, load, Strict, alternates, Response), s.Mean(Homogeneous, load, Paired, alternates, Response), r)
+				s.Mean(Homogeneous, load, partner.Strict, alternates, Response), s.Mean(Homogeneous, load, partner.Paired, alternates, Response), r)
 			rising = rising && r >= last*.98
 			last = r
 		}
-		first := s.ratio(Homogeneous, s.config.Loads[0], Paired, alternates)
+		first := s.ratio(Homogeneous, s.config.Loads[0], partner.Paired, alternates)
 		holds = append(holds, first >= 1.5 && first <= 3, last >= 4 && last <= 7, rising)
 	}
 	c.Verdict = claim.Judge(holds...)
@@ -156,11 +157,11 @@ func (s *Study) saturation() claim.Claim {
 	}
 	var holds []bool
 	for _, alternates := range []bool{false, true} {
-		strict, paired := s.Mean(Homogeneous, high, Strict, alternates, backlog), s.Mean(Homogeneous, high, Paired, alternates, backlog)
+		strict, paired := s.Mean(Homogeneous, high, partner.Strict, alternates, backlog), s.Mean(Homogeneous, high, partner.Paired, alternates, backlog)
 		drain := func(p *Dynamic) float64 { return p.Drain }
-		a, b := s.Mean(Homogeneous, high, Strict, alternates, saturated), s.Mean(Homogeneous, high, Paired, alternates, saturated)
+		a, b := s.Mean(Homogeneous, high, partner.Strict, alternates, saturated), s.Mean(Homogeneous, high, partner.Paired, alternates, saturated)
 		c.Measured += fmt.Sprintf("%s: backlog %.0f against %.0f jobs, drained in %.0f against %.0f s; saturated in %.0f %% against %.0f %% of the workloads\n",
-			with(alternates), strict, paired, s.Mean(Homogeneous, high, Strict, alternates, drain), s.Mean(Homogeneous, high, Paired, alternates, drain), 100*a, 100*b)
+			with(alternates), strict, paired, s.Mean(Homogeneous, high, partner.Strict, alternates, drain), s.Mean(Homogeneous, high, partner.Paired, alternates, drain), 100*a, 100*b)
 		holds = append(holds, strict >= 5*paired, a > .5 && b < .5)
 	}
 	c.Verdict = claim.Judge(holds...)
@@ -180,12 +181,12 @@ func (s *Study) heterogeneous() claim.Claim {
 		c.Measured += with(alternates) + ": heterogeneous, seconds under strict, paired, band, per-node; homogeneous under paired\n"
 		for _, load := range s.config.Loads {
 			c.Measured += fmt.Sprintf("  load %v:", load)
-			for _, policy := range []Policy{Strict, Paired, Band, PerNode} {
+			for _, policy := range []partner.Policy{partner.Strict, partner.Paired, partner.Band, partner.PerNode} {
 				c.Measured += fmt.Sprintf(" %.0f", s.Mean(Heterogeneous, load, policy, alternates, Response))
 			}
-			same := s.Mean(Homogeneous, load, Paired, alternates, Response)
+			same := s.Mean(Homogeneous, load, partner.Paired, alternates, Response)
 			c.Measured += fmt.Sprintf("; %.0f\n", same)
-			similar = similar && s.Mean(Heterogeneous, load, Paired, alternates, Response) <= 1.3*same
+			similar = similar && s.Mean(Heterogeneous, load, partner.Paired, alternates, Response) <= 1.3*same
 		}
 	}
 	c.Verdict = claim.Judge(similar)
@@ -200,9 +201,9 @@ func (s *Study) sharpChange() claim.Claim {
 	var plain, ruled Copies
 	for _, p := range s.Copies {
 		switch p.Policy {
-		case Trust:
+		case partner.Trust:
 			plain = p
-		case Paired:
+		case partner.Paired:
 			ruled = p
 		}
 	}
@@ -219,9 +220,9 @@ func (s *Study) qcrd() claim.Claim {
 	c := claim.Claim{ID: "F-8", Source: "§4.2.3, Fig. 14", Says: "with QCRD-like jobs at load .8 response is halved", Expected: "strict / paired from 1.5 to 3"}
 	var holds []bool
 	for _, alternates := range []bool{false, true} {
-		r := s.ratio(QCRD, load, Paired, alternates)
+		r := s.ratio(QCRD, load, partner.Paired, alternates)
 		c.Measured += fmt.Sprintf("%s, load %v: %.0f s strict, %.0f s paired, %.2f times; %.2f times by pairing per node\n", with(alternates), load,
-			s.Mean(QCRD, load, Strict, alternates, Response), s.Mean(QCRD, load, Paired, alternates, Response), r, s.ratio(QCRD, load, PerNode, alternates))
+			s.Mean(QCRD, load, partner.Strict, alternates, Response), s.Mean(QCRD, load, partner.Paired, alternates, Response), r, s.ratio(QCRD, load, partner.PerNode, alternates))
 		holds = append(holds, r >= 1.5 && r <= 3)
 	}
 	c.Verdict = claim.Judge(holds...)

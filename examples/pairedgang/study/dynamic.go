@@ -8,6 +8,7 @@ import (
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
+	"github.com/gangkit/gangkit/examples/kit/partner"
 )
 
 // Kind is what the jobs of a dynamic workload are like.
@@ -22,11 +23,11 @@ const (
 
 // Dynamic is a point of Figs. 10 to 12 and 14: jobs that arrive over time.
 type Dynamic struct {
-	Kind       Kind    `json:"kind"`
-	Load       float64 `json:"load"` // mean run × mean nodes / (mean interarrival × nodes)
-	Policy     Policy  `json:"policy"`
-	Alternates bool    `json:"alternates"`
-	Seed       uint64  `json:"seed"`
+	Kind       Kind           `json:"kind"`
+	Load       float64        `json:"load"` // mean run × mean nodes / (mean interarrival × nodes)
+	Policy     partner.Policy `json:"policy"`
+	Alternates bool           `json:"alternates"`
+	Seed       uint64         `json:"seed"`
 
 	Offered   float64 `json:"offered_load"`
 	Response  float64 `json:"mean_response_s"`
@@ -78,7 +79,7 @@ func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
 		return err
 	}
 	p.Offered = w.Offered
-	watch := newPartner(p.Policy, len(w.Jobs))
+	watch := partner.New(p.Policy, len(w.Jobs))
 	result, err := gang.Run(ctx, w.Jobs, gang.Config{
 		Nodes: nodes, Quantum: time.Second, Alternates: p.Alternates, Partner: watch,
 		Machine: &gang.Fluid{
@@ -115,10 +116,10 @@ func (p *Dynamic) Timeline() ([]metrics.Sample, error) { return metrics.Timeline
 
 // Copies is Fig. 13: four copies of QCRD that start together.
 type Copies struct {
-	Policy   Policy  `json:"policy"`
-	Response float64 `json:"mean_response_s"`
-	Both     int     `json:"quanta_with_two_computing"` // in which two that computed ran together
-	Phases   int     `json:"computing_phases"`
+	Policy   partner.Policy `json:"policy"`
+	Response float64        `json:"mean_response_s"`
+	Both     int            `json:"quanta_with_two_computing"` // in which two that computed ran together
+	Phases   int            `json:"computing_phases"`
 
 	Errors []float64 `json:"-"` // between prediction and measurement, points
 }
@@ -126,7 +127,7 @@ type Copies struct {
 func (s *Study) runCopies(ctx context.Context, p *Copies) error {
 	const copies = 4
 	run := s.config.CopyTime
-	watch := newPartner(p.Policy, copies)
+	watch := partner.New(p.Policy, copies)
 	result, err := gang.Run(ctx, slices.Repeat([]gang.Job{{Nodes: nodes}}, copies), gang.Config{
 		Nodes: nodes, Quantum: time.Second, Partner: watch,
 		Machine: &gang.Fluid{Switch: switching, Phases: func(int) []gang.Phase { return qcrd(run) }},
@@ -137,6 +138,6 @@ func (s *Study) runCopies(ctx context.Context, p *Copies) error {
 	for _, o := range result.Jobs {
 		p.Response += o.End.Seconds() / copies
 	}
-	p.Both, p.Phases, p.Errors = watch.both/2, 12, watch.errors
+	p.Both, p.Phases, p.Errors = watch.Both/2, 12, watch.Errors
 	return nil
 }

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
+	"github.com/gangkit/gangkit/examples/kit/partner"
 )
 
 // Mix is a point of Figs. 7 to 9: four jobs of the whole cluster, some of them
 // I/O bound, that run from the beginning to the end of the measurement.
 type Mix struct {
-	IO     int           `json:"io_jobs"`
-	Nodes  int           `json:"nodes"`
-	Loop   time.Duration `json:"loop"` // computation of a compute-bound job between two barriers
-	Policy Policy        `json:"policy"`
+	IO     int            `json:"io_jobs"`
+	Nodes  int            `json:"nodes"`
+	Loop   time.Duration  `json:"loop"` // computation of a compute-bound job between two barriers
+	Policy partner.Policy `json:"policy"`
 
 	Compute float64   `json:"compute_barriers_per_s"` // mean over the compute-bound jobs; 0 if there are none
 	Bound   float64   `json:"io_barriers_per_s"`      // mean over the I/O-bound jobs; 0 if there are none
@@ -44,7 +45,7 @@ func (s *Study) runMix(ctx context.Context, p *Mix) error {
 	}
 	// As in the paper, the I/O-bound jobs are in the higher slots.
 	isIO := func(job int) bool { return job >= mixJobs-p.IO }
-	partner := newPartner(p.Policy, mixJobs)
+	watch := partner.New(p.Policy, mixJobs)
 	machine := &gang.Local{
 		Streams: streams,
 		Rand:    rand.New(rand.NewPCG(s.config.Seed, 1)),
@@ -59,14 +60,14 @@ func (s *Study) runMix(ctx context.Context, p *Mix) error {
 	barriers := make([]int, mixJobs)
 	warm := 5 // quanta, until all have been measured
 	_, err := gang.Run(ctx, jobs, gang.Config{
-		Nodes: p.Nodes, Quantum: mixQuantum, Machine: machine, Partner: partner, Until: s.config.MixTime,
+		Nodes: p.Nodes, Quantum: mixQuantum, Machine: machine, Partner: watch, Until: s.config.MixTime,
 		Watch: func(now time.Duration, _ *gang.Cluster) {
 			if quanta++; quanta == mixJobs*warm+1 {
 				for job := range barriers {
 					barriers[job] = machine.Barriers(job)
 				}
-				clear(partner.chosen)
-				partner.rounds = 0
+				clear(watch.Chosen)
+				watch.Rounds = 0
 			}
 		},
 	})
@@ -83,8 +84,8 @@ func (s *Study) runMix(ctx context.Context, p *Mix) error {
 		}
 	}
 	p.Chosen = make([]float64, mixJobs)
-	for slot, n := range partner.chosen {
-		p.Chosen[slot] = float64(n) / float64(partner.rounds*mixJobs)
+	for slot, n := range watch.Chosen {
+		p.Chosen[slot] = float64(n) / float64(watch.Rounds*mixJobs)
 	}
 	return nil
 }

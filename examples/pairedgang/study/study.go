@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kit/parallel"
+	"github.com/gangkit/gangkit/examples/kit/partner"
 )
 
 // ErrConfig is returned for a study that cannot be made.
@@ -64,19 +65,19 @@ func New(c Config) (*Study, error) {
 	}
 	s := &Study{config: c}
 	for io := range mixJobs + 1 {
-		for _, policy := range []Policy{Strict, Paired, BestFit} {
+		for _, policy := range []partner.Policy{partner.Strict, partner.Paired, partner.BestFit} {
 			s.Figure7 = append(s.Figure7, Mix{IO: io, Nodes: mixNodes, Loop: computeLoop, Policy: policy})
 		}
 		for _, n := range []int{2, 4, 8, 12} {
-			s.Figure8 = append(s.Figure8, Mix{IO: io, Nodes: n, Loop: computeLoop, Policy: Paired})
+			s.Figure8 = append(s.Figure8, Mix{IO: io, Nodes: n, Loop: computeLoop, Policy: partner.Paired})
 		}
 		for _, loop := range []time.Duration{20, 30, 40, 50} { // 1 to 2.5 million turns
-			s.Figure9 = append(s.Figure9, Mix{IO: io, Nodes: mixNodes, Loop: loop * time.Millisecond, Policy: Paired})
+			s.Figure9 = append(s.Figure9, Mix{IO: io, Nodes: mixNodes, Loop: loop * time.Millisecond, Policy: partner.Paired})
 		}
 	}
 	for _, kind := range []Kind{Homogeneous, Heterogeneous, QCRD} {
 		for _, load := range c.Loads {
-			for _, policy := range []Policy{Strict, Paired, Band, PerNode} {
+			for _, policy := range []partner.Policy{partner.Strict, partner.Paired, partner.Band, partner.PerNode} {
 				for _, alternates := range []bool{false, true} {
 					for k := range c.Seeds {
 						s.Dynamic = append(s.Dynamic, Dynamic{Kind: kind, Load: load, Policy: policy, Alternates: alternates, Seed: c.Seed + uint64(k)})
@@ -85,7 +86,7 @@ func New(c Config) (*Study, error) {
 			}
 		}
 	}
-	s.Copies = []Copies{{Policy: Strict}, {Policy: Trust}, {Policy: Paired}}
+	s.Copies = []Copies{{Policy: partner.Strict}, {Policy: partner.Trust}, {Policy: partner.Paired}}
 	return s, nil
 }
 
@@ -113,7 +114,7 @@ func (s *Study) Run(ctx context.Context, done func()) error {
 
 // Mean returns a figure of the dynamic points of a kind, averaged over the
 // workloads.
-func (s *Study) Mean(kind Kind, load float64, policy Policy, alternates bool, of func(*Dynamic) float64) float64 {
+func (s *Study) Mean(kind Kind, load float64, policy partner.Policy, alternates bool, of func(*Dynamic) float64) float64 {
 	sum, n := 0., 0
 	for i := range s.Dynamic {
 		if p := &s.Dynamic[i]; p.Kind == kind && p.Load == load && p.Policy == policy && p.Alternates == alternates {

@@ -1,9 +1,14 @@
-package study
+// Package partner decides which slots of a simulated gang-scheduled cluster run
+// together, and measures how well: the policies of Y. Wiseman & D. G. Feitelson,
+// "Paired gang scheduling", IEEE TPDS 14(6), 2003, and some beside them, made of
+// package pairing.
+//
+// The package carries no promise of compatibility.
+package partner
 
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gangkit/gangkit/examples/kit/gang"
 	"github.com/gangkit/gangkit/matrix"
@@ -23,21 +28,22 @@ const (
 	Trust   Policy = "trusting" // paired, without the rule for sharp changes
 )
 
-// partner is a policy at work, and what was seen of it.
-type partner struct {
+// A Partner is a policy at work, a [gang.Partner], and what was seen of it.
+type Partner struct {
 	policy     Policy
 	matcher    pairing.Matcher
 	predictors []pairing.Predictor // by job
 	predicted  []float64           // by job, at the beginning of the round
 
-	rounds int
-	chosen []int     // by slot, how often it was the partner of another
-	errors []float64 // how far predictions of measured gangs were off, in points
-	both   int       // gangs' quanta in which a gang shared a processor that both wanted whole
+	Rounds int
+	Chosen []int     // by slot, how often it was the partner of another
+	Errors []float64 // how far predictions of measured gangs were off, in points
+	Both   int       // gangs' quanta in which a gang shared a processor that both wanted whole
 }
 
-func newPartner(policy Policy, jobs int) *partner {
-	p := &partner{policy: policy, predictors: make([]pairing.Predictor, jobs), predicted: make([]float64, jobs)}
+// New returns a policy for jobs 0 to jobs − 1.
+func New(policy Policy, jobs int) *Partner {
+	p := &Partner{policy: policy, predictors: make([]pairing.Predictor, jobs), predicted: make([]float64, jobs)}
 	if policy == BestFit {
 		p.matcher.Rule = pairing.BestFit
 	}
@@ -54,9 +60,11 @@ func newPartner(policy Policy, jobs int) *partner {
 const margin = .01
 
 // Match implements [gang.Partner].
-func (p *partner) Match(m *matrix.Matrix[int]) []int {
-	for i, x := range p.predictors {
-		p.predicted[i] = x.Predict()
+func (p *Partner) Match(m *matrix.Matrix[int]) []int {
+	for s := range m.Slots() {
+		for job := range m.Gangs(s) {
+			p.predicted[job] = p.predictors[job].Predict()
+		}
 	}
 	if p.policy == Band {
 		p.arrange(m)
@@ -64,9 +72,9 @@ func (p *partner) Match(m *matrix.Matrix[int]) []int {
 		m.Unify()
 	}
 	slots := m.Slots()
-	p.rounds++
-	for len(p.chosen) < slots {
-		p.chosen = append(p.chosen, 0)
+	p.Rounds++
+	for len(p.Chosen) < slots {
+		p.Chosen = append(p.Chosen, 0)
 	}
 	var partners []int
 	switch p.policy {
@@ -83,19 +91,19 @@ func (p *partner) Match(m *matrix.Matrix[int]) []int {
 		}
 		var err error
 		if partners, err = p.matcher.AppendPartners(nil, busy, nil); err != nil {
-			panic(fmt.Sprintf("pairedgang: %v", err)) // predictions are utilisations
+			panic(fmt.Sprintf("partner: %v", err)) // predictions are utilisations
 		}
 	}
 	for _, b := range partners {
 		if b >= 0 {
-			p.chosen[b]++
+			p.Chosen[b]++
 		}
 	}
 	return partners
 }
 
 // perNode pairs slots that fit on every node.
-func (p *partner) perNode(m *matrix.Matrix[int]) []int {
+func (p *Partner) perNode(m *matrix.Matrix[int]) []int {
 	busy := make([]map[int]float64, m.Slots())
 	for s := range busy {
 		busy[s] = map[int]float64{}
@@ -114,14 +122,14 @@ func (p *partner) perNode(m *matrix.Matrix[int]) []int {
 }
 
 // gangs is what the rules for the band look at.
-func (p *partner) gangs(m *matrix.Matrix[int], slot int) (jobs []int, list []pairing.Gang) {
+func (p *Partner) gangs(m *matrix.Matrix[int], slot int) (jobs []int, list []pairing.Gang) {
 	for job := range m.Gangs(slot) {
 		jobs, list = append(jobs, job), append(list, p.gang(m, job))
 	}
 	return jobs, list
 }
 
-func (p *partner) gang(m *matrix.Matrix[int], job int) pairing.Gang {
+func (p *Partner) gang(m *matrix.Matrix[int], job int) pairing.Gang {
 	pes := 0
 	for range m.PEs(job) {
 		pes++
@@ -133,7 +141,7 @@ func (p *partner) gang(m *matrix.Matrix[int], job int) pairing.Gang {
 // arrange makes slots homogeneous: who does not belong goes to the first slot where
 // its nodes are free and it does, else to a new one. Then slots are unified as far
 // as they stay homogeneous.
-func (p *partner) arrange(m *matrix.Matrix[int]) {
+func (p *Partner) arrange(m *matrix.Matrix[int]) {
 	m.DropEmpty()
 	for slot := 0; slot < m.Slots(); slot++ {
 		for {
@@ -157,7 +165,7 @@ func (p *partner) arrange(m *matrix.Matrix[int]) {
 
 // settle moves a gang from its slot to the first other one up to last that takes it,
 // if there is one.
-func (p *partner) settle(m *matrix.Matrix[int], job, from, last int) {
+func (p *Partner) settle(m *matrix.Matrix[int], job, from, last int) {
 	for slot := 0; slot <= last; slot++ {
 		if slot == from {
 			continue
@@ -168,7 +176,7 @@ func (p *partner) settle(m *matrix.Matrix[int], job, from, last int) {
 			}
 		}
 		if ok, err := m.Move(job, slot); err != nil {
-			panic(fmt.Sprintf("pairedgang: %v", err)) // job and slot are of the matrix
+			panic(fmt.Sprintf("partner: %v", err)) // job and slot are of the matrix
 		} else if ok {
 			return
 		}
@@ -176,32 +184,21 @@ func (p *partner) settle(m *matrix.Matrix[int], job, from, last int) {
 }
 
 // Observe implements [gang.Partner].
-func (p *partner) Observe(job int, u gang.Usage, alone bool) {
+func (p *Partner) Observe(job int, u gang.Usage, alone bool) {
 	if u.Ended {
 		return // measured over a part of the quantum
 	}
 	if before := p.predicted[job]; before < 1 {
-		p.errors = append(p.errors, 100*math.Abs(u.CPU-before))
+		p.Errors = append(p.Errors, 100*math.Abs(u.CPU-before))
 	}
 	if !alone && u.CPU > .45 && u.CPU < .5 {
-		p.both++
+		p.Both++
 	}
 	observe := p.predictors[job].Observe
 	if c, ok := p.predictors[job].(*pairing.Cautious); ok && !alone {
 		observe = c.ObserveShared
 	}
 	if err := observe(min(u.CPU, 1)); err != nil {
-		panic(fmt.Sprintf("pairedgang: %v", err)) // a share
+		panic(fmt.Sprintf("partner: %v", err)) // a share
 	}
-}
-
-// Policies are all policies.
-func Policies() []Policy { return []Policy{Strict, Paired, Band, PerNode, BestFit, Trust} }
-
-// ParsePolicy returns the policy of that name, or an [ErrConfig].
-func ParsePolicy(name string) (Policy, error) {
-	if slices.Contains(Policies(), Policy(name)) {
-		return Policy(name), nil
-	}
-	return "", fmt.Errorf("policy %q, want one of %v: %w", name, Policies(), ErrConfig)
 }
