@@ -22,6 +22,7 @@ type Job struct {
 type Usage struct {
 	CPU   float64       // share of the quantum each of its processes computed, mean over them
 	Work  time.Duration // by which it came on: of what it takes when nothing disturbs
+	Paged time.Duration // in which it waited for its memory, if the machine can tell
 	Ended bool          // its work is done,
 	After time.Duration // so long after the quantum began
 }
@@ -65,8 +66,10 @@ type Config struct {
 	Machine Machine
 	Partner Partner // nil: one slot a quantum
 
-	// Until, if not 0, cuts the run at the first quantum that begins then or later.
-	Until time.Duration
+	// Until, if not 0, cuts the run at the first quantum that begins then or later,
+	// and UntilSlots, if not 0, at the first that has so many slots.
+	Until      time.Duration
+	UntilSlots int
 
 	// Watch, if set, is called before each quantum.
 	Watch func(now time.Duration, c *Cluster)
@@ -78,6 +81,7 @@ type Outcome struct {
 	Cut        bool          // it had not ended when the run was cut
 	Queued     bool          // it was not placed when it arrived
 	Skips      int           // how often it was overtaken while it waited
+	Paged      time.Duration // in which it waited for its memory, see Usage
 }
 
 // A Result is what a run did.
@@ -120,6 +124,12 @@ func (c *Cluster) Matrix() *matrix.Matrix[int] { return c.matrix }
 // Waiting is the number of jobs in the queue.
 func (c *Cluster) Waiting() int { return c.queue.Len() }
 
+// Arrived is the number of jobs that have arrived, which are the first ones.
+func (c *Cluster) Arrived() int { return c.arrived }
+
+// Ended is the number of jobs that have left.
+func (c *Cluster) Ended() int { return c.arrived - c.matrix.Len() - c.queue.Len() }
+
 // never is an instant that has not come.
 const never = time.Duration(-1)
 
@@ -137,7 +147,7 @@ func Run(ctx context.Context, jobs []Job, config Config) (Result, error) {
 		if c.matrix.Len() == 0 {
 			c.now = max(c.now, jobs[c.arrived].Submit)
 		}
-		if config.Until > 0 && c.now >= config.Until {
+		if config.Until > 0 && c.now >= config.Until || config.UntilSlots > 0 && c.matrix.Slots() >= config.UntilSlots {
 			c.cut()
 			break
 		}
@@ -323,6 +333,7 @@ func (c *Cluster) execute(slot, partner int) error {
 		if o.Start == never {
 			o.Start = c.now
 		}
+		o.Paged += u.Paged
 		if u.Ended {
 			o.End = c.now + u.After
 			c.ended = append(c.ended, job)

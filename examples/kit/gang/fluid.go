@@ -49,6 +49,7 @@ type Fluid struct {
 
 	gangs    map[int]*fluidGang
 	resident [][]resident // per node, in order of entry
+	demand   []int64      // per node, of the resident
 	cpu      []float64
 	running  []*fluidGang
 }
@@ -60,10 +61,11 @@ type fluidGang struct {
 	phase  int
 	left   float64 // work of this phase, nanoseconds
 	memory int64
-	shares []float64 // per node, of its memory that is there
-	share  float64   // the least of them
+	shares []float64 // per node, of its memory that is there, if the eldest keep theirs
 	rate   float64
+	paging float64 // share of the time in which it waits for its memory
 	work   float64 // of this quantum
+	paged  float64
 	usage  Usage
 }
 
@@ -92,9 +94,11 @@ func (f *Fluid) Enter(job int, nodes []int) error {
 	for i, n := range nodes {
 		for n >= len(f.resident) {
 			f.resident = append(f.resident, nil)
+			f.demand = append(f.demand, 0)
 			f.cpu = append(f.cpu, 0)
 		}
 		f.resident[n] = append(f.resident[n], resident{g, i})
+		f.demand[n] += g.memory
 	}
 	if f.gangs == nil {
 		f.gangs = map[int]*fluidGang{}
@@ -106,28 +110,37 @@ func (f *Fluid) Enter(job int, nodes []int) error {
 
 // divide divides memory anew after the processes on some nodes have changed.
 func (f *Fluid) divide(nodes []int) {
-	if f.Paging == nil {
+	if f.Paging == nil || !f.Eldest {
 		return
 	}
 	for _, n := range nodes {
-		all, elder := int64(0), int64(0)
-		for _, r := range f.resident[n] {
-			all += r.gang.memory
-		}
+		elder := int64(0)
 		for _, r := range f.resident[n] {
 			share, memory := 1., r.gang.memory
-			switch {
-			case all <= f.Available || memory == 0:
-			case f.Eldest:
+			if memory > 0 {
 				share = float64(min(max(0, f.Available-elder), memory)) / float64(memory)
-			default:
-				share = float64(f.Available) / float64(all)
 			}
 			elder += memory
 			r.gang.shares[r.index] = share
-			r.gang.share = slices.Min(r.gang.shares)
 		}
 	}
+}
+
+// share returns the least share of its memory that a process of a gang has.
+func (f *Fluid) share(g *fluidGang) float64 {
+	switch {
+	case f.Paging == nil || g.memory == 0:
+		return 1
+	case f.Eldest:
+		return slices.Min(g.shares)
+	}
+	share := 1.
+	for _, n := range g.nodes {
+		if all := f.demand[n]; all > f.Available {
+			share = min(share, float64(f.Available)/float64(all))
+		}
+	}
+	return share
 }
 
 // Leave implements [Machine].
@@ -135,6 +148,7 @@ func (f *Fluid) Leave(job int) {
 	g := f.gangs[job]
 	for _, n := range g.nodes {
 		f.resident[n] = slices.DeleteFunc(f.resident[n], func(r resident) bool { return r.gang == g })
+		f.demand[n] -= g.memory
 	}
 	delete(f.gangs, job)
 	f.divide(g.nodes)
@@ -145,7 +159,7 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 	f.running = f.running[:0]
 	for _, job := range jobs {
 		g := f.gangs[job]
-		g.usage, g.work = Usage{}, 0
+		g.usage, g.work, g.paged = Usage{}, 0, 0
 		f.running = append(f.running, g)
 	}
 	for passed, left := 0., float64(quantum); left > 0; {
@@ -167,6 +181,7 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 			done := float64(step * g.rate)
 			g.usage.CPU += float64(done * g.phases[g.phase].CPU)
 			g.work += done
+			g.paged += float64(step * g.paging)
 			g.left -= done
 			// What remains below a nanosecond is rounding.
 			if g.left >= 1 {
@@ -187,7 +202,7 @@ func (f *Fluid) Run(jobs []int, quantum time.Duration, usage []Usage) []Usage {
 	}
 	for _, g := range f.running {
 		g.usage.CPU /= float64(quantum)
-		g.usage.Work = time.Duration(g.work)
+		g.usage.Work, g.usage.Paged = time.Duration(g.work), time.Duration(g.paged)
 		usage = append(usage, g.usage)
 	}
 	return usage
@@ -220,9 +235,11 @@ func (f *Fluid) setRates() {
 		if contention > 1 {
 			contention *= 1 + f.Switch
 		}
-		g.rate = 1 / contention
-		if f.Paging != nil && g.share < 1 {
-			g.rate *= f.Paging(g.job, g.share)
+		g.rate, g.paging = 1/contention, 0
+		if share := f.share(g); share < 1 {
+			speed := f.Paging(g.job, share)
+			g.rate *= speed
+			g.paging = 1 - speed
 		}
 	}
 	for _, g := range f.running {
