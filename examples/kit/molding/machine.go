@@ -24,6 +24,20 @@ type Config struct {
 	Processors int
 	Policy     folding.Policy
 	Sharing    Sharing
+
+	// Watch, if set, is called after each decision of the policy.
+	Watch func(d Decision)
+}
+
+// A Decision is what a policy was asked and what it answered. It is valid during
+// the call.
+type Decision struct {
+	Now     time.Duration
+	Idle    int   // processors
+	Running []int // jobs, as State.Running
+	Queued  []int // jobs, as State.Queued
+	State   folding.State
+	Steps   []folding.Step
 }
 
 // A Piece is a time in which a job had one partition.
@@ -165,6 +179,13 @@ func (m *machine) decide(ask func([]folding.Step, folding.State) ([]folding.Step
 	}
 	if m.steps, err = ask(m.steps[:0], s); err != nil {
 		return err
+	}
+	if m.Watch != nil {
+		d := Decision{Now: m.now, Idle: idle, Queued: m.queue, State: s, Steps: m.steps}
+		for _, r := range m.running {
+			d.Running = append(d.Running, r.job)
+		}
+		m.Watch(d)
 	}
 	started := map[int]bool{}
 	for _, step := range m.steps {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kit/lublin"
@@ -36,13 +37,15 @@ func Generate(n, processors int, seed uint64) (*Workload, error) {
 		Processors: processors,
 		Jobs:       make([]spaceshare.Job, n),
 		Numbers:    make([]int64, n),
+		CPU:        make([]float64, n),
+		Synthetic:  []string{"memory", "CPU share"},
 	}
 	runs := make([]time.Duration, n)
 	for i := range w.Jobs {
 		j := model.Next()
 		runs[i] = min(j.Run, longest)
 		w.Jobs[i] = spaceshare.Job{Submit: j.Submit, Processors: j.Processors, Memory: j.Memory * int64(j.Processors)}
-		w.Numbers[i] = int64(i + 1)
+		w.Numbers[i], w.CPU[i] = int64(i+1), j.Utilization
 	}
 	r := rand.New(rand.NewPCG(seed, 2))
 	estimates, err := tsafrir.Estimates(runs, longest, r)
@@ -59,6 +62,45 @@ func Generate(n, processors int, seed uint64) (*Workload, error) {
 		w.Jobs[i].Run, w.Jobs[i].Estimate = runs[i], estimates[i]
 	}
 	return w, nil
+}
+
+// Synthesize makes up what a log does not tell, as package lublin does for jobs that
+// it generates: the memory, if that of no job is known, and the share of the time that
+// they compute for those jobs of which it is not. Synthetic then says so. The same
+// seed makes up the same.
+func (w *Workload) Synthesize(seed uint64) error {
+	m, err := lublin.New(lublin.Config{}, rand.New(rand.NewPCG(seed, 3)))
+	if err != nil {
+		return err
+	}
+	memory := !slices.ContainsFunc(w.Jobs, func(j spaceshare.Job) bool { return j.Memory > 0 })
+	shares := 0
+	for i := range w.Jobs {
+		j, like := &w.Jobs[i], m.Next()
+		if memory {
+			j.Memory = min(like.Memory, maxMemory/int64(j.Processors)) * int64(j.Processors)
+		}
+		if w.CPU[i] == 0 {
+			w.CPU[i] = like.Utilization
+			shares++
+		}
+	}
+	if memory {
+		w.Synthetic = append(w.Synthetic, "memory")
+	}
+	switch {
+	case shares == len(w.Jobs):
+		w.Synthetic = append(w.Synthetic, "CPU share")
+	case shares > 0:
+		w.Synthetic = append(w.Synthetic, fmt.Sprintf("CPU share of %.1f %% of the jobs", 100*float64(shares)/float64(len(w.Jobs))))
+	}
+	return nil
+}
+
+// Cut leaves the first n jobs, if there are more.
+func (w *Workload) Cut(n int) {
+	n = min(n, len(w.Jobs))
+	w.Jobs, w.Numbers, w.CPU = w.Jobs[:n], w.Numbers[:n], w.CPU[:n]
 }
 
 // Load returns the offered load: the processor time that the jobs need, as a

@@ -36,6 +36,11 @@ type Workload struct {
 	Jobs []spaceshare.Job
 	// Numbers holds the job numbers, in the order of Jobs.
 	Numbers []int64
+	// CPU holds the share of its run time that each process of a job computes, in
+	// (0, 1], in the order of Jobs; 0 if it is not known.
+	CPU []float64
+	// Synthetic says what was made up, an entry an attribute.
+	Synthetic []string
 	// Dropped counts what was left out of the log, by reason.
 	Dropped []Dropped
 }
@@ -79,7 +84,8 @@ const maxMemory = 1 << 53
 // with a run time or a number of processors that is not positive, or larger
 // than the machine. A job is killed at its estimate, the requested time; without
 // one the estimate is the run time. Jobs are sorted by submit time; those of the
-// same second keep the log's order. Times are whole seconds, cut off.
+// same second keep the log's order. Times are whole seconds, cut off. The share of its
+// time that a job computes is its CPU time over its run time.
 //
 // Errors: those of the reader; [ErrRange] for a time of more than 68 years;
 // [ErrProcessors]; [ErrEmpty].
@@ -111,6 +117,7 @@ func Read(name string, r *swf.Reader, processors int) (*Workload, error) {
 		}
 		w.Jobs = append(w.Jobs, job)
 		w.Numbers = append(w.Numbers, line.Number)
+		w.CPU = append(w.CPU, min(max(line.CPUTime/line.Run, 0), 1))
 	}
 	for i, n := range dropped {
 		if n > 0 {
@@ -179,11 +186,11 @@ func (w *Workload) sort() {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return bySubmit(w.Jobs[a], w.Jobs[b]) })
-	jobs, numbers := make([]spaceshare.Job, len(order)), make([]int64, len(order))
+	jobs, numbers, cpu := make([]spaceshare.Job, len(order)), make([]int64, len(order)), make([]float64, len(order))
 	for i, k := range order {
-		jobs[i], numbers[i] = w.Jobs[k], w.Numbers[k]
+		jobs[i], numbers[i], cpu[i] = w.Jobs[k], w.Numbers[k], w.CPU[k]
 	}
-	w.Jobs, w.Numbers = jobs, numbers
+	w.Jobs, w.Numbers, w.CPU = jobs, numbers, cpu
 }
 
 func bySubmit(a, b spaceshare.Job) int { return cmp.Compare(a.Submit, b.Submit) }
