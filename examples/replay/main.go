@@ -1,6 +1,6 @@
-// Command replay replays a workload on a space-shared machine under FCFS, EASY
-// and conservative backfilling, with and without memory as a second resource,
-// and puts the policies into one table. Run it with -h.
+// Command replay replays a workload under every policy of the library, space
+// sharing with backfilling, gang scheduling and folding, with and without regard for
+// memory, and puts the policies into one table. Run it with -h.
 package main
 
 import (
@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
+	"strings"
+	"sync"
 
 	"github.com/gangkit/gangkit/examples/kit/command"
-	"github.com/gangkit/gangkit/examples/kit/metrics"
+	"github.com/gangkit/gangkit/examples/kit/compare"
+	"github.com/gangkit/gangkit/examples/kit/parallel"
 	"github.com/gangkit/gangkit/examples/kit/report"
-	"github.com/gangkit/gangkit/examples/kit/spaceshare"
 	"github.com/gangkit/gangkit/examples/kit/swf"
 	"github.com/gangkit/gangkit/examples/kit/workload"
 )
@@ -43,38 +44,34 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 
-	progress := command.Progress(stderr, "replaying", int64(len(w.Jobs)*len(o.policies)))
-	var outcomes []outcome
-	for _, p := range o.policies {
-		result, err := simulate(ctx, o, w, p, memory, job, progress)
-		if err != nil {
-			progress.Done()
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		outcomes = append(outcomes, result)
+	outcomes, err := run(ctx, o, w, memory, job, command.Progress(stderr, "replaying", int64(len(w.Jobs)*len(o.policies))))
+	if err != nil {
+		return err
 	}
-	progress.Done()
-
 	if o.starts != "" {
 		if err := report.WriteFile(o.starts, func(out io.Writer) error { return writeStarts(out, w, outcomes[0]) }); err != nil {
 			return err
 		}
 	}
 	if o.out != "" {
-		if err := writeReport(ctx, o, w, memory, outcomes); err != nil {
+		if err := writeReport(ctx, o, w, outcomes); err != nil {
 			return err
 		}
 	}
 	if o.json {
 		return report.WriteJSON(stdout, records(o, w, outcomes))
 	}
-	if err := table(o, w, memory, outcomes).WriteText(stdout); err != nil {
-		return err
+	for _, t := range []*report.Table{table(o, w, outcomes), classes(w, outcomes)} {
+		if err := t.WriteText(stdout); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout)
 	}
-	fmt.Fprintln(stdout, notes(w, memory, outcomes))
-	for _, r := range outcomes {
-		for _, line := range r.explanation {
-			fmt.Fprintln(stdout, line)
+	fmt.Fprintln(stdout, strings.Join(notes(w, memory, outcomes), "\n"))
+	if job >= 0 {
+		for _, r := range outcomes {
+			fmt.Fprintln(stdout)
+			explain(stdout, w, job, r)
 		}
 	}
 	return nil
@@ -86,8 +83,11 @@ func load(o *options) (*workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.trace != "" && o.jobs > 0 && o.jobs < len(w.Jobs) {
-		w.Jobs, w.Numbers = w.Jobs[:o.jobs], w.Numbers[:o.jobs]
+	if o.trace != "" && o.jobs > 0 {
+		w.Cut(o.jobs)
+	}
+	if err := w.Synthesize(o.seed); err != nil {
+		return nil, err
 	}
 	if o.load > 0 {
 		if err := w.Scale(o.load); err != nil {
@@ -109,43 +109,23 @@ func source(o *options) (*workload.Workload, error) {
 	return workload.Read(o.trace, r, o.processors)
 }
 
-// outcome is what a policy made of the workload.
-type outcome struct {
-	policy      policy
-	jobs        []metrics.Job
-	summary     metrics.Summary
-	alone       int
-	took        time.Duration
-	explanation []string
-}
-
-// simulate replays the workload under one policy. If job is an index, its wait
-// is explained.
-func simulate(ctx context.Context, o *options, w *workload.Workload, p policy, memory int64, job int, progress *report.Progress) (outcome, error) {
-	c := p.config(o, w.Processors, memory)
-	ended := 0
-	why := explainer{workload: w, policy: p, job: job}
-	c.Watch = func(now time.Duration, m *spaceshare.Machine) {
-		progress.Add(int64(m.Ended() - ended))
-		ended = m.Ended()
-		why.watch(now, m)
+// run runs the workload under every policy, as many at a time as there are cores. If
+// job is an index, what was decided on it is told.
+func run(ctx context.Context, o *options, w *workload.Workload, memory int64, job int, progress *report.Progress) ([]*compare.Outcome, error) {
+	defer progress.Done()
+	var guard sync.Mutex
+	c := o.config(memory)
+	c.Follow, c.Decisions = job, job >= 0
+	c.Progress = func(ended int) {
+		guard.Lock()
+		defer guard.Unlock()
+		progress.Add(int64(ended))
 	}
-	began := time.Now()
-	result, err := spaceshare.Replay(ctx, w.Jobs, c)
-	took := time.Since(began)
-	if err != nil {
-		return outcome{}, err
-	}
-	r := outcome{policy: p, took: took, alone: result.Alone, jobs: make([]metrics.Job, len(w.Jobs))}
-	for i, j := range w.Jobs {
-		r.jobs[i] = metrics.Job{
-			Submit: j.Submit, Start: result.Starts[i], End: result.Ends[i],
-			Run: j.Run, Processors: j.Processors, Memory: j.Memory,
+	outcomes := make([]*compare.Outcome, len(o.policies))
+	return outcomes, parallel.Each(ctx, len(o.policies), func(ctx context.Context, i int) (err error) {
+		if outcomes[i], err = o.policies[i].Run(ctx, w, c); err != nil {
+			return fmt.Errorf("%s: %w", o.policies[i].Name, err)
 		}
-	}
-	if r.summary, err = metrics.Summarize(r.jobs, metrics.Machine{Processors: w.Processors, Memory: memory}); err != nil {
-		return outcome{}, err
-	}
-	r.explanation = why.lines(result)
-	return r, nil
+		return nil
+	}, nil)
 }

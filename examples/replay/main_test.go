@@ -17,6 +17,7 @@ import (
 
 	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
+	"github.com/gangkit/gangkit/examples/kit/compare"
 )
 
 var call = commandtest.Program{Name: "replay", Run: replay}.Call
@@ -94,10 +95,8 @@ func TestTableOfEveryPolicy(t *testing.T) {
 	status, stdout, stderr := call(t, "-trace", write(t, five), "-memory", "1000MiB")
 	require.Zero(t, status, stderr)
 	assert.Empty(t, stderr, "no progress where there is no terminal")
-	for _, name := range []string{"fcfs", "easy", "depth=8", "conservative"} {
-		for _, form := range forms {
-			assert.Contains(t, stdout, "\n"+name+form+" ")
-		}
+	for _, name := range compare.Names() {
+		assert.Contains(t, stdout, "\n"+name+" ")
 	}
 	assert.Contains(t, stdout, "Memory: one pool of 1000 MiB.")
 	for line := range strings.Lines(stdout) {
@@ -124,6 +123,9 @@ func TestJSONHasAnObjectAPolicy(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"policy": "easy+memory", "order": "submit-first", "jobs": 5., "dropped": 1.,
 		"mean_wait_s": 51., "mean_response_s": 163., "makespan_s": 303.,
+		"median_response_s": 159., "p95_response_s": 300., "median_bounded_slowdown": 1., "p95_bounded_slowdown": 8.8,
+		"memory_held": (100*700. + 60*500 + 80*200 + 300*100 + 20*600) / 1000 / 303,
+		"not_started": 0., "unfinished": 0., "synthetic": []any{"CPU share"},
 	}, easy)
 }
 
@@ -131,22 +133,22 @@ func TestExplainTellsTheWait(t *testing.T) {
 	log := write(t, five)
 	status, stdout, stderr := call(t, "-trace", log, "-memory", "1000MiB", "-policy", "easy+memory,fcfs+memory,conservative+memory", "-explain", "5")
 	require.Zero(t, status, stderr)
-	_, story, found := strings.Cut(stdout, "\n\n")
+	_, story, found := strings.Cut(stdout, "counts as 10 s.\n\n")
 	require.True(t, found)
 	assert.Equal(t, `easy+memory: job 5, 1 processors, 600 MiB, estimate 20s, submitted at 4 s
-  4 s  1 ahead, waits for memory, expected to start at 160 s
-  100 s  0 ahead, waits for memory, reserved to start at 160 s
-  160 s  starts after a wait of 2m36s
+  4 s  waits for memory: 1 ahead, expected to start at 160 s
+  100 s  waits for memory: 0 ahead, reserved to start at 160 s
+  160 s  starts: after a wait of 2m36s
 
 fcfs+memory: job 5, 1 processors, 600 MiB, estimate 20s, submitted at 4 s
-  4 s  3 ahead, waits for memory, expected to start at 160 s
-  100 s  0 ahead, waits for memory, expected to start at 160 s
-  160 s  starts after a wait of 2m36s
+  4 s  waits for memory: 3 ahead, expected to start at 160 s
+  100 s  waits for memory: 0 ahead, expected to start at 160 s
+  160 s  starts: after a wait of 2m36s
 
 conservative+memory: job 5, 1 processors, 600 MiB, estimate 20s, submitted at 4 s
-  4 s  1 ahead, waits for memory, reserved to start at 160 s
-  100 s  0 ahead, waits for memory, reserved to start at 160 s
-  160 s  starts after a wait of 2m36s
+  4 s  waits for memory: 1 ahead, reserved to start at 160 s
+  100 s  waits for memory: 0 ahead, reserved to start at 160 s
+  160 s  starts: after a wait of 2m36s
 `, story)
 }
 

@@ -7,47 +7,62 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gangkit/gangkit/backfill"
 	"github.com/gangkit/gangkit/examples/kit/command"
+	"github.com/gangkit/gangkit/examples/kit/compare"
 	"github.com/gangkit/gangkit/examples/kit/des"
 	"github.com/gangkit/gangkit/examples/kit/report"
-	"github.com/gangkit/gangkit/examples/kit/spaceshare"
-	"github.com/gangkit/gangkit/paging"
 )
 
-const intro = `replay runs a workload of rigid parallel jobs through a space-shared machine,
-once under each scheduling policy, and compares what the jobs went through.
+const intro = `replay runs a workload through a machine, once under each scheduling policy,
+and compares what the jobs went through.
 
   replay                                    generated workload, every policy
   replay -trace log.swf.gz -policy easy     a log in Standard Workload Format
-  replay -policy easy,easy+memory,easy+relaxed -memory 16GiB -out figures
+  replay -policy easy,easy+memory,gang+memory -memory 16GiB -out figures
   replay -policy conservative -explain 4711
 
-Policies, and what holds a reservation, so that no job that overtakes may delay it:
+Space sharing: a job has its processors until it ends. What has a reservation, which
+no job that overtakes may delay:
 
   fcfs           first come, first served; nobody overtakes
   easy           the head of the queue
   conservative   every queued job
   depth=k        the first k queued jobs (0: none, every job that fits starts)
 
-Each comes in three forms:
+These alone ignore memory. Each also comes with
 
-  easy           memory is ignored
-  easy+memory    memory is a second resource: jobs of more memory than there is
-                 left wait, and reservations cover it too
-  easy+relaxed   the same, but jobs that have waited -threshold times their
-                 estimate may use -excess more memory than there is; all running
-                 jobs then slow down by Tay and Zou's factor
+  +memory    memory is a second resource: jobs of more memory than there is
+             left wait, and reservations cover it too
+  +relaxed   the same, but jobs that have waited -threshold times their
+             estimate may use -excess more memory than there is
+  +paging    jobs start as if there were memory for all
+
+Gang scheduling: all slots of a matrix take turns, a -quantum each.
+
+  gang           a job gets a slot at once, whatever its memory
+  paired         the same, and gangs that wait for I/O share quanta
+  +memory        jobs are admitted by their memory, else they wait
+
+Folding: jobs start on fewer processors than they ask for, several processes on each.
+
+  fjt, folding, psa, asp, equipartition
+
+Where memory is exceeded (+relaxed, +paging, gang and paired) everything takes longer
+by Tay and Zou's factor. A run that breaks down under it is given up; what became of
+its jobs is not shown, and the last column counts those that never started.
 
 A job runs until its run time or its estimate is over, whichever is first; jobs
-that never ran, or are larger than the machine, are left out and counted. A job
-of more memory than its limit can be runs alone. Only +relaxed models what paging
-costs; that job pays too.
+that never ran, or are larger than the machine, are left out and counted. Under space
+sharing a job of more memory than its limit can be runs alone.
+
+What a log does not tell is made up, seeded by -seed, and said to be: memory, the
+share of its time that a job computes. Folding takes jobs for long that are estimated
+for more than an hour, and their speed for that of their processors.
 
 Flags:
 `
@@ -56,10 +71,12 @@ type options struct {
 	trace             string
 	processors, jobs  int
 	memory            int64
-	policies          []policy
+	policies          []compare.Policy
 	order             des.Order
 	load              float64
 	excess, threshold float64
+	factor            float64
+	quantum           time.Duration
 	seed              uint64
 	starts, out       string
 	explain           int64
@@ -83,13 +100,15 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.trace, "trace", "", "log to replay, `file` in Standard Workload Format, plain or gzip (default: jobs of the Lublin-Feitelson model)")
 	f.IntVar(&o.processors, "procs", 0, fmt.Sprintf("processors of the machine (default: what the log says; %d for the generated workload)", defaultProcessors))
 	memory := f.String("memory", "", "memory of the machine, one pool, as `size` like 64GiB (default: twice what the jobs use on average when they keep all processors busy)")
-	policies := f.String("policy", "all", "comma-separated `list` of policies; all is fcfs, easy, depth=8 and conservative, each in its three forms")
+	policies := f.String("policy", "all", "comma-separated `list` of policies; all is those above, with k = 8, in all their forms")
 	order := f.String("order", "batch", "what happens first at one instant: `batch` (terminations, submissions, one pass), submit-first or terminate-first (a pass after each event)")
 	f.Float64Var(&o.load, "load", 0, fmt.Sprintf("offered `load` to scale the times between submissions to, .8 is 80 %% (default: the log's own; %v for the generated workload)", defaultLoad))
 	f.IntVar(&o.jobs, "jobs", 0, fmt.Sprintf("number of jobs: the first of the log (default: all), or to be generated (default %d)", defaultJobs))
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the generated workload")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the generated workload, and of what a log does not tell")
 	f.Float64Var(&o.excess, "excess", .1, "C of +relaxed: by what `share` the memory limit may be exceeded")
 	f.Float64Var(&o.threshold, "threshold", 25, "T of +relaxed: how many times its estimate a job waits before it may")
+	f.Float64Var(&o.factor, "factor", 1, "C of gang scheduling with +memory: the limit of a processor's memory as a share of it")
+	f.DurationVar(&o.quantum, "quantum", time.Minute, "`time` for which a slot runs under gang scheduling")
 	f.StringVar(&o.starts, "starts", "", "write job_id,submit,start,end,procs of every job to `file` (one policy)")
 	f.StringVar(&o.out, "out", "", "write tables and plots into `folder`")
 	f.Int64Var(&o.explain, "explain", 0, "say why the job of this `number` waited, and when it was promised what")
@@ -114,10 +133,16 @@ func parse(args []string) (*options, error) {
 	for _, n := range []struct {
 		name  string
 		value float64
-	}{{"excess", o.excess}, {"threshold", o.threshold}} {
+	}{{"excess", o.excess}, {"threshold", o.threshold}, {"factor", o.factor}} {
 		if !(n.value >= 0) || math.IsInf(n.value, 0) {
 			return nil, fmt.Errorf("-%s %v: want a number that is not negative", n.name, n.value)
 		}
+	}
+	if o.factor == 0 {
+		return nil, fmt.Errorf("-factor 0: want a number above 0")
+	}
+	if o.quantum < time.Second || o.quantum > 24*time.Hour {
+		return nil, fmt.Errorf("-quantum %v: want a time from 1s to 24h", o.quantum)
 	}
 	if given["memory"] {
 		size, err := humanize.ParseBytes(*memory)
@@ -159,72 +184,25 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
-// policy is a scheduling policy in one of its forms.
-type policy struct {
-	name            string
-	depth           backfill.Depth
-	memory, relaxed bool
-}
-
-var forms = []string{"", "+memory", "+relaxed"}
-
-func parsePolicies(list string) ([]policy, error) {
+func parsePolicies(list string) ([]compare.Policy, error) {
 	names := strings.Split(list, ",")
 	if list == "all" {
-		names = nil
-		for _, depth := range []string{"fcfs", "easy", "depth=8", "conservative"} {
-			for _, form := range forms {
-				names = append(names, depth+form)
-			}
-		}
+		names = compare.Names()
 	}
-	var policies []policy
+	var policies []compare.Policy
 	for _, name := range names {
-		p, err := parsePolicy(strings.TrimSpace(name))
+		p, err := compare.Parse(strings.TrimSpace(name))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-policy %w", err)
 		}
 		policies = append(policies, p)
 	}
 	return policies, nil
 }
 
-func parsePolicy(name string) (policy, error) {
-	p := policy{name: name}
-	depth, form, formed := strings.Cut(name, "+")
-	switch {
-	case !formed:
-	case form == "memory":
-		p.memory = true
-	case form == "relaxed":
-		p.memory, p.relaxed = true, true
-	default:
-		return p, fmt.Errorf("-policy %q: after + comes memory or relaxed", name)
+// config is the machine.
+func (o *options) config(memory int64) compare.Config {
+	return compare.Config{
+		Memory: memory, Order: o.order, Excess: o.excess, Threshold: o.threshold, Factor: o.factor, Quantum: o.quantum,
 	}
-	k, isDepth := strings.CutPrefix(depth, "depth=")
-	switch n, err := strconv.ParseInt(k, 10, 32); {
-	case isDepth && err == nil && n >= 0:
-		p.depth = backfill.Depth(n)
-	case depth == "fcfs":
-		p.depth = backfill.FCFS
-	case depth == "easy":
-		p.depth = backfill.EASY
-	case depth == "conservative":
-		p.depth = backfill.Conservative
-	default:
-		return p, fmt.Errorf("-policy %q: want fcfs, easy, conservative or depth=k with k from 0 on, alone, +memory or +relaxed", name)
-	}
-	return p, nil
-}
-
-// config is the machine under this policy.
-func (p policy) config(o *options, processors int, memory int64) spaceshare.Config {
-	c := spaceshare.Config{Processors: processors, Depth: p.depth, Order: o.order}
-	if p.memory {
-		c.Memory = memory
-	}
-	if p.relaxed {
-		c.Excess, c.Threshold, c.Penalty = o.excess, o.threshold, paging.TayZou
-	}
-	return c
 }

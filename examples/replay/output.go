@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,21 +17,14 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/gangkit/gangkit/examples/kit/compare"
 	"github.com/gangkit/gangkit/examples/kit/metrics"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/workload"
 )
 
-// seconds writes a time in seconds, with as many decimals as it has.
-func seconds(t time.Duration) string {
-	if t%time.Second == 0 {
-		return strconv.FormatInt(int64(t/time.Second), 10)
-	}
-	return strconv.FormatFloat(t.Seconds(), 'f', -1, 64)
-}
-
 // writeStarts writes when each job started, in order of job numbers.
-func writeStarts(out io.Writer, w *workload.Workload, r outcome) error {
+func writeStarts(out io.Writer, w *workload.Workload, r *compare.Outcome) error {
 	order := make([]int, len(w.Jobs))
 	for i := range order {
 		order[i] = i
@@ -41,9 +35,9 @@ func writeStarts(out io.Writer, w *workload.Workload, r outcome) error {
 		return err
 	}
 	for _, i := range order {
-		j := r.jobs[i]
+		j := r.Jobs[i]
 		if err := c.Write([]string{
-			strconv.FormatInt(w.Numbers[i], 10), seconds(j.Submit), seconds(j.Start), seconds(j.End), strconv.Itoa(j.Processors),
+			strconv.FormatInt(w.Numbers[i], 10), compare.Seconds(j.Submit), compare.Seconds(j.Start), compare.Seconds(j.End), strconv.Itoa(j.Processors),
 		}); err != nil {
 			return err
 		}
@@ -52,31 +46,70 @@ func writeStarts(out io.Writer, w *workload.Workload, r outcome) error {
 	return c.Error()
 }
 
-// record is the JSON object of a policy.
+// record is the JSON object of a policy. Under a run that was given up times are
+// lower bounds.
 type record struct {
-	Policy              string  `json:"policy"`
-	Order               string  `json:"order"`
-	Jobs                int     `json:"jobs"`
-	Dropped             int     `json:"dropped"`
-	ReplaySeconds       float64 `json:"replay_seconds"`
-	MeanWait            float64 `json:"mean_wait_s"`
-	MeanResponse        float64 `json:"mean_response_s"`
-	MeanBoundedSlowdown float64 `json:"mean_bounded_slowdown"`
-	Utilisation         float64 `json:"utilisation"`
-	Makespan            float64 `json:"makespan_s"`
+	Policy              string   `json:"policy"`
+	Order               string   `json:"order"`
+	Jobs                int      `json:"jobs"`
+	Dropped             int      `json:"dropped"`
+	ReplaySeconds       float64  `json:"replay_seconds"`
+	MeanWait            float64  `json:"mean_wait_s"`
+	MeanResponse        float64  `json:"mean_response_s"`
+	MeanBoundedSlowdown float64  `json:"mean_bounded_slowdown"`
+	Utilisation         float64  `json:"utilisation"`
+	Makespan            float64  `json:"makespan_s"`
+	MedianResponse      float64  `json:"median_response_s"`
+	P95Response         float64  `json:"p95_response_s"`
+	MedianSlowdown      float64  `json:"median_bounded_slowdown"`
+	P95Slowdown         float64  `json:"p95_bounded_slowdown"`
+	HalfWidth           *float64 `json:"mean_response_half_width_s,omitempty"`
+	MemoryHeld          float64  `json:"memory_held"`
+	Paging              *float64 `json:"mean_paging_s,omitempty"`
+	Unfinished          int      `json:"unfinished"`
+	NotStarted          int      `json:"not_started"`
+	Synthetic           []string `json:"synthetic"`
 }
 
-func records(o *options, w *workload.Workload, outcomes []outcome) []record {
+func records(o *options, w *workload.Workload, outcomes []*compare.Outcome) []record {
 	list := make([]record, len(outcomes))
 	for i, r := range outcomes {
+		s := r.Summary
 		list[i] = record{
-			Policy: r.policy.name, Order: o.order.String(), Jobs: len(w.Jobs), Dropped: dropped(w),
-			ReplaySeconds: r.took.Seconds(), MeanWait: r.summary.Wait.Mean, MeanResponse: r.summary.Response.Mean,
-			MeanBoundedSlowdown: r.summary.BoundedSlowdown.Mean, Utilisation: r.summary.Utilisation, Makespan: r.summary.Makespan.Seconds(),
+			Policy: r.Policy.Name, Order: o.order.String(), Jobs: len(w.Jobs), Dropped: dropped(w),
+			ReplaySeconds: r.Took.Seconds(), MeanWait: s.Wait.Mean, MeanResponse: s.Response.Mean,
+			MeanBoundedSlowdown: s.BoundedSlowdown.Mean, Utilisation: s.Utilisation, Makespan: s.Makespan.Seconds(),
+			MedianResponse: s.Response.Median, P95Response: s.Response.P95,
+			MedianSlowdown: s.BoundedSlowdown.Median, P95Slowdown: s.BoundedSlowdown.P95,
+			MemoryHeld: s.MemoryHeld, Unfinished: r.Unfinished, NotStarted: r.NotStarted, Synthetic: w.Synthetic,
+		}
+		if h := halfWidth(r); !math.IsNaN(h) {
+			list[i].HalfWidth = &h
+		}
+		if r.Pages {
+			p := paging(r)
+			list[i].Paging = &p
 		}
 	}
 	return list
 }
+
+// batches is the number of batches of which confidence is made.
+const batches = 20
+
+// halfWidth is half of the 95 % confidence interval of the mean response, by batch
+// means, or NaN.
+func halfWidth(r *compare.Outcome) float64 {
+	responses := metrics.Values(r.Jobs, func(j metrics.Job) (float64, bool) { return j.Response().Seconds(), true })
+	interval, err := metrics.BatchMeans(responses, batches)
+	if err != nil { // too few jobs
+		return math.NaN()
+	}
+	return interval.HalfWidth
+}
+
+// paging is the mean time that a job waits for its memory, in seconds.
+func paging(r *compare.Outcome) float64 { return r.Paged.Seconds() / float64(len(r.Jobs)) }
 
 func dropped(w *workload.Workload) int {
 	n := 0
@@ -87,64 +120,168 @@ func dropped(w *workload.Workload) int {
 }
 
 // table compares the policies.
-func table(o *options, w *workload.Workload, memory int64, outcomes []outcome) *report.Table {
+func table(o *options, w *workload.Workload, outcomes []*compare.Outcome) *report.Table {
+	made := slices.Contains(w.Synthetic, "memory")
 	t := &report.Table{
 		Title: fmt.Sprintf("%s: %s jobs, %s processors, load %.2f, order %v",
 			w.Name, humanize.Comma(int64(len(w.Jobs))), humanize.Comma(int64(w.Processors)), w.Load(), o.order),
 		Columns: []report.Column{
 			{Title: "policy"},
 			{Title: "wait", Unit: "mean, s", Format: "%.0f"},
-			{Title: "wait", Unit: "median, s", Format: "%.0f"},
-			{Title: "wait", Unit: "95th, s", Format: "%.0f"},
 			{Title: "response", Unit: "mean, s", Format: "%.0f"},
-			{Title: "slowdown", Unit: "mean, >10 s", Format: "%.2f"},
-			{Title: "utilisation", Unit: "%", Format: "%.2f"},
-			{Title: "memory held", Unit: "%", Format: "%.1f"},
-			{Title: "makespan", Unit: "days", Format: "%.2f"},
+			{Title: "±", Unit: "95 %", Format: "%.0f"},
+			{Title: "median", Unit: "s", Format: "%.0f"},
+			{Title: "95th", Unit: "s", Format: "%.0f"},
+			{Title: "slowdown", Unit: "mean", Format: "%.2f"},
+			{Title: "median", Format: "%.2f"},
+			{Title: "95th", Format: "%.1f"},
+			{Title: "util.", Unit: "%", Format: "%.1f"},
+			{Title: "memory", Unit: mark("held %", made), Format: "%.1f"},
+			{Title: "paging", Unit: mark("mean, s", made), Format: "%.0f"},
+			{Title: "never", Unit: "started"},
 		},
 	}
 	for _, r := range outcomes {
-		s := r.summary
-		var held any
-		if memory > 0 {
+		s := r.Summary
+		if r.Unfinished > 0 {
+			t.Add(r.Policy.Name, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, r.NotStarted)
+			continue
+		}
+		var held, paged any
+		if s.MemoryHeld > 0 {
 			held = 100 * s.MemoryHeld
 		}
-		t.Add(r.policy.name, s.Wait.Mean, s.Wait.Median, s.Wait.P95, s.Response.Mean, s.BoundedSlowdown.Mean,
-			100*s.Utilisation, held, s.Makespan.Hours()/24)
+		if r.Pages {
+			paged = paging(r)
+		}
+		t.Add(r.Policy.Name, s.Wait.Mean, s.Response.Mean, halfWidth(r), s.Response.Median, s.Response.P95,
+			s.BoundedSlowdown.Mean, s.BoundedSlowdown.Median, s.BoundedSlowdown.P95, 100*s.Utilisation, held, paged, r.NotStarted)
 	}
 	return t
 }
 
-// notes says what the table does not.
-func notes(w *workload.Workload, memory int64, outcomes []outcome) string {
+// mark marks what rests on numbers that were made up.
+func mark(unit string, made bool) string {
+	if made {
+		return unit + "*"
+	}
+	return unit
+}
+
+// short and narrow bound the classes of jobs.
+const short = time.Hour
+
+func narrow(w *workload.Workload) int { return max(1, w.Processors/16) }
+
+// classes compares the policies by classes of jobs.
+func classes(w *workload.Workload, outcomes []*compare.Outcome) *report.Table {
+	names := [4]string{"short narrow", "short wide", "long narrow", "long wide"}
+	class := func(j metrics.Job) int {
+		k := 0
+		if j.Run > short {
+			k = 2
+		}
+		if j.Processors > narrow(w) {
+			k++
+		}
+		return k
+	}
+	var count [4]int
+	for _, j := range w.Jobs {
+		count[class(metrics.Job{Run: j.Run, Processors: j.Processors})]++
+	}
+	t := &report.Table{
+		Title:   fmt.Sprintf("By class of jobs: short ones run for up to an hour, narrow ones on up to %d processors", narrow(w)),
+		Columns: []report.Column{{Title: "policy"}},
+	}
+	for k, name := range names {
+		t.Columns = append(t.Columns,
+			report.Column{Title: name, Unit: humanize.Comma(int64(count[k])) + ": mean, s", Format: "%.0f"},
+			report.Column{Title: "slowdown", Unit: "mean", Format: "%.1f"})
+	}
+	for _, r := range outcomes {
+		row := make([]any, 9)
+		row[0] = r.Policy.Name
+		var response, slowdown [4]float64
+		for _, j := range r.Jobs {
+			k := class(j)
+			response[k] += j.Response().Seconds() / float64(count[k])
+			slowdown[k] += j.BoundedSlowdown(metrics.Tau) / float64(count[k])
+		}
+		for k := range names {
+			if count[k] > 0 && r.Unfinished == 0 {
+				row[1+2*k], row[2+2*k] = response[k], slowdown[k]
+			}
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// synthetic says what was made up of what the policies look at.
+func synthetic(w *workload.Workload, outcomes []*compare.Outcome) (lines []string) {
+	for _, what := range w.Synthetic {
+		switch {
+		case what == "memory":
+			lines = append(lines, "* Not known and made up: memory, on which +memory, +relaxed, +paging and gang scheduling rest.")
+		case slices.ContainsFunc(outcomes, func(r *compare.Outcome) bool { return strings.HasPrefix(r.Policy.Name, "paired") }):
+			lines = append(lines, fmt.Sprintf("Not known and made up: %s, on which paired gang scheduling rests.", what))
+		}
+	}
+	return lines
+}
+
+// notes says what the tables do not.
+func notes(w *workload.Workload, memory int64, outcomes []*compare.Outcome) []string {
 	var lines []string
-	if n := dropped(w); n > 0 {
+	if dropped(w) > 0 {
 		reasons := make([]string, len(w.Dropped))
 		for i, d := range w.Dropped {
 			reasons[i] = fmt.Sprintf("%s %s", humanize.Comma(int64(d.Jobs)), d.Reason)
 		}
 		lines = append(lines, fmt.Sprintf("Left out: %s.", strings.Join(reasons, ", ")))
 	}
+	lines = append(lines, synthetic(w, outcomes)...)
 	if memory > 0 {
 		pool := fmt.Sprintf("Memory: one pool of %s.", humanize.IBytes(uint64(memory)))
+		node := memory / int64(w.Processors)
+		larger := 0
+		for _, j := range w.Jobs {
+			if j.Memory/int64(j.Processors) > node {
+				larger++
+			}
+		}
 		for _, r := range outcomes {
-			if r.alone > 0 {
-				pool += fmt.Sprintf(" %s: %d jobs need more and run alone.", r.policy.name, r.alone)
+			if r.MaxSlots > 0 {
+				pool += fmt.Sprintf(" Gang scheduling: %s a processor; larger processes (%s jobs) count as so much.",
+					humanize.IBytes(uint64(node)), humanize.Comma(int64(larger)))
+				break
+			}
+		}
+		for _, r := range outcomes {
+			if r.Alone > 0 {
+				pool += fmt.Sprintf(" %s: %s jobs need more and run alone.", r.Policy.Name, humanize.Comma(int64(r.Alone)))
 				break
 			}
 		}
 		lines = append(lines, pool)
-	} else {
-		lines = append(lines, "The log does not tell the jobs' memory: +memory and +relaxed change nothing.")
 	}
-	lines = append(lines, "Slowdown is bounded: response / run time, where less than 10 s counts as 10 s.")
-	return strings.Join(lines, "\n")
+	for _, r := range outcomes {
+		if r.Unfinished > 0 {
+			lines = append(lines, fmt.Sprintf("%s broke down, with %d slots at most, and was given up: %s jobs had not ended.",
+				r.Policy.Name, r.MaxSlots, humanize.Comma(int64(r.Unfinished))))
+		}
+	}
+	if slices.ContainsFunc(outcomes, func(r *compare.Outcome) bool { return r.Policy.Molds() }) {
+		lines = append(lines, "Folding takes all jobs for moldable, as fast as their processors and hardly slowed by sharing them: bounds.")
+	}
+	return append(lines, "Slowdown is bounded: response / run time, where less than 10 s counts as 10 s.")
 }
 
 // writeReport writes tables and plots into the output folder.
-func writeReport(ctx context.Context, o *options, w *workload.Workload, memory int64, outcomes []outcome) error {
+func writeReport(ctx context.Context, o *options, w *workload.Workload, outcomes []*compare.Outcome) error {
 	path := func(name string) string { return filepath.Join(o.out, name) }
-	if err := report.WriteFile(path("table.csv"), table(o, w, memory, outcomes).WriteCSV); err != nil {
+	if err := report.WriteFile(path("table.csv"), table(o, w, outcomes).WriteCSV); err != nil {
 		return err
 	}
 	if err := report.WriteFile(path("table.json"), func(out io.Writer) error {
@@ -160,20 +297,20 @@ func writeReport(ctx context.Context, o *options, w *workload.Workload, memory i
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		waits = append(waits, report.Sample{Name: r.policy.name, Values: values(r.jobs, func(j metrics.Job) float64 { return j.Wait().Seconds() })})
-		slowdowns = append(slowdowns, report.Sample{Name: r.policy.name, Values: values(r.jobs, func(j metrics.Job) float64 { return j.BoundedSlowdown(metrics.Tau) })})
-		timeline, err := metrics.Timeline(r.jobs)
+		waits = append(waits, report.Sample{Name: r.Policy.Name, Values: values(r.Jobs, func(j metrics.Job) float64 { return j.Wait().Seconds() })})
+		slowdowns = append(slowdowns, report.Sample{Name: r.Policy.Name, Values: values(r.Jobs, func(j metrics.Job) float64 { return j.BoundedSlowdown(metrics.Tau) })})
+		timeline, err := metrics.Timeline(r.Jobs)
 		if err != nil {
 			return err
 		}
-		queue = append(queue, series(r.policy.name, timeline, func(s metrics.Sample) float64 { return float64(s.Queued) }))
-		busy = append(busy, series(r.policy.name, timeline, func(s metrics.Sample) float64 { return 100 * float64(s.Processors) / float64(w.Processors) }))
+		queue = append(queue, series(r.Policy.Name, timeline, func(s metrics.Sample) float64 { return float64(s.Queued) }))
+		busy = append(busy, series(r.Policy.Name, timeline, func(s metrics.Sample) float64 { return 100 * float64(s.Processors) / float64(w.Processors) }))
 		from, to := window(timeline)
-		chart, err := report.Gantt(fmt.Sprintf("%s: around the longest queue", r.policy.name), bars(w, r), w.Processors, from, to)
+		chart, err := report.Gantt(fmt.Sprintf("%s: around the longest queue", r.Policy.Name), bars(w, r), w.Processors, from, to)
 		if err != nil {
 			return err
 		}
-		if err := report.Save(path("gantt-"+r.policy.name), chart); err != nil {
+		if err := report.Save(path("gantt-"+r.Policy.Name), chart); err != nil {
 			return err
 		}
 	}
@@ -235,9 +372,9 @@ func window(timeline []metrics.Sample) (from, to time.Duration) {
 	return timeline[first].Time, max(timeline[last].Time, timeline[first].Time+time.Second)
 }
 
-func bars(w *workload.Workload, r outcome) []report.Bar {
-	b := make([]report.Bar, len(r.jobs))
-	for i, j := range r.jobs {
+func bars(w *workload.Workload, r *compare.Outcome) []report.Bar {
+	b := make([]report.Bar, len(r.Jobs))
+	for i, j := range r.Jobs {
 		b[i] = report.Bar{Job: int(w.Numbers[i]), Start: j.Start, End: j.End, Processors: j.Processors}
 	}
 	return b
