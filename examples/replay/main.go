@@ -37,6 +37,19 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if memory == 0 {
 		memory = w.Memory()
 	}
+	if o.sweep != nil {
+		points, err := runSweep(ctx, o, w, memory, stderr)
+		if err != nil {
+			return err
+		}
+		if err := writeSweep(o, w, points); err != nil {
+			return err
+		}
+		if o.json {
+			return report.WriteJSON(stdout, points)
+		}
+		return sweepTable(w, points).WriteText(stdout)
+	}
 	job := -1
 	if o.explain != 0 {
 		if job = slices.Index(w.Numbers, o.explain); job < 0 {

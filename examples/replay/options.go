@@ -25,6 +25,7 @@ and compares what the jobs went through.
   replay -trace log.swf.gz -policy easy     a log in Standard Workload Format
   replay -policy easy,easy+memory,gang+memory -memory 16GiB -out figures
   replay -policy conservative -explain 4711
+  replay -policy easy,easy+memory,easy+paging -sweep "load=.5,.7,.9 memory=.5,1" -out sweep
 
 Space sharing: a job has its processors until it ends. What has a reservation, which
 no job that overtakes may delay:
@@ -79,6 +80,7 @@ type options struct {
 	quantum           time.Duration
 	seed              uint64
 	starts, out       string
+	sweep             *sweep
 	explain           int64
 	json              bool
 }
@@ -112,6 +114,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.starts, "starts", "", "write job_id,submit,start,end,procs of every job to `file` (one policy)")
 	f.StringVar(&o.out, "out", "", "write tables and plots into `folder`")
 	f.Int64Var(&o.explain, "explain", 0, "say why the job of this `number` waited, and when it was promised what")
+	sweep := f.String("sweep", "", "simulate every policy at all `points` of \"load=.5,.7,.9 memory=.5,1,2\" (memory: times that without), into -out; run again it goes on")
 	f.BoolVar(&o.json, "json", false, "print one JSON array instead of the table, an object a policy")
 
 	err := command.Parse(f, intro, args)
@@ -169,6 +172,19 @@ func parse(args []string) (*options, error) {
 			if err := report.Writable(filepath.Dir(o.starts)); err != nil {
 				return nil, fmt.Errorf("-starts %s: %w", o.starts, err)
 			}
+		}
+	}
+	if *sweep != "" {
+		if o.sweep, err = parseSweep(*sweep); err != nil {
+			return nil, err
+		}
+		switch {
+		case o.out == "":
+			return nil, fmt.Errorf("-sweep %q: needs -out, where it keeps its points", *sweep)
+		case o.starts != "" || o.explain != 0:
+			return nil, fmt.Errorf("-sweep %q: goes with neither -starts nor -explain", *sweep)
+		case given["load"] && len(o.sweep.loads) > 0:
+			return nil, fmt.Errorf("-sweep %q: goes without -load", *sweep)
 		}
 	}
 	if o.out != "" {
