@@ -257,7 +257,7 @@ func writeSweep(o *options, w *workload.Workload, points []point) error {
 	}
 	// Curves over load for each memory, or if there is one load, over memory.
 	over, each := func(p point) float64 { return p.Load }, func(p point) float64 { return float64(p.Memory) / (1 << 20) }
-	axis, name := "offered load", "response-%.0fMiB"
+	axis, name := "offered load", "response-%.0f-MiB"
 	if len(o.sweep.loads) <= 1 {
 		over, each, axis, name = each, over, "memory, MiB", "response-load-%.2f"
 	}
@@ -296,7 +296,8 @@ func writeSweep(o *options, w *workload.Workload, points []point) error {
 			}
 		}
 		if least > 0 && !math.IsInf(least, 1) {
-			chart.Y.Min, chart.Y.Scale, chart.Y.Tick.Marker = least, plot.LogScale{}, plot.LogTicks{Prec: -1}
+			chart.Y.Min, chart.Y.Max = math.Pow(10, math.Floor(math.Log10(least))), math.Pow(10, math.Ceil(math.Log10(chart.Y.Max)))
+			chart.Y.Scale, chart.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		}
 		if err := report.Save(filepath.Join(o.out, fmt.Sprintf(name, at)), chart); err != nil {
 			return err

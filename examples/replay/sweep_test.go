@@ -48,7 +48,7 @@ func TestSweepGoesOnWhereItWasStopped(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(again, " 77\n"))
 	assert.Equal(t, after, read(t, cut, "sweep.jsonl"))
 	assert.FileExists(t, filepath.Join(whole, "sweep.csv"))
-	charts, err := filepath.Glob(filepath.Join(whole, "response-*MiB.png"))
+	charts, err := filepath.Glob(filepath.Join(whole, "response-*-MiB.png"))
 	require.NoError(t, err)
 	assert.Len(t, charts, 2)
 
