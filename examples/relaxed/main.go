@@ -20,6 +20,7 @@ import (
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/swf"
 	"github.com/gangkit/gangkit/examples/kit/workload"
+	"github.com/gangkit/gangkit/examples/relaxed/study"
 )
 
 const intro = `relaxed repeats the study of Y.-M. Wang, K.-T. Chien, Y.-H. Chang and S.-H. Tien,
@@ -60,9 +61,6 @@ type options struct {
 	out              string
 	json             bool
 }
-
-// The machine of the paper: two nodes of 64 processors.
-const paperMachine = 128
 
 func main() { command.Main("relaxed", relaxed) }
 
@@ -120,14 +118,14 @@ func parse(args []string) (*options, error) {
 // load makes the workloads, and sets what depends on them.
 func load(o *options) ([]*workload.Workload, error) {
 	if o.trace == "" {
-		o.defaults(paperMachine, 1, 3000, 1<<30)
+		o.defaults(study.Processors, 1, 3000, 1<<30)
 		var list []*workload.Workload
 		for k := range o.seeds {
-			w, err := generate(o.jobs, o.processors, o.load, o.seed+uint64(k))
+			w, err := study.Generate(o.jobs, o.processors, o.load, o.seed+uint64(k))
 			if err != nil {
 				return nil, err
 			}
-			prepare(w, o.scale)
+			study.Prepare(w, o.scale)
 			list = append(list, w)
 		}
 		return list, nil
@@ -139,7 +137,7 @@ func load(o *options) ([]*workload.Workload, error) {
 	defer r.Close()
 	das2 := strings.Contains(strings.ToUpper(r.Header().Get("Computer")+filepath.Base(o.trace)), "DAS2")
 	if das2 {
-		o.defaults(paperMachine, 5, 0, 1<<30)
+		o.defaults(study.Processors, 5, 0, 1<<30)
 	}
 	w, err := workload.Read(o.trace, r, o.processors)
 	if err != nil {
@@ -148,13 +146,13 @@ func load(o *options) ([]*workload.Workload, error) {
 	if w.Memory() == 0 {
 		return nil, fmt.Errorf("%s: does not tell the jobs' memory", o.trace)
 	}
-	if o.jobs > 0 && o.jobs < len(w.Jobs) {
-		w.Jobs, w.Numbers = w.Jobs[:o.jobs], w.Numbers[:o.jobs]
+	if o.jobs > 0 {
+		w.Cut(o.jobs)
 	}
 	if !das2 {
 		o.defaults(w.Processors, 1, 0, w.Memory()/2)
 	}
-	prepare(w, o.scale)
+	study.Prepare(w, o.scale)
 	return []*workload.Workload{w}, nil
 }
 
@@ -187,15 +185,15 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return command.Input(err)
 	}
-	s := &study{memories: o.memories, curves: curves(), excesses: steps(o.step), workloads: workloads, order: o.order}
-	progress := command.Progress(stderr, "simulating", int64(len(s.memories)*len(s.curves)*len(s.excesses)*len(workloads)))
-	err = s.run(ctx, func() { progress.Add(1) })
+	s := &study.Study{Memories: o.memories, Curves: study.Curves(), Excesses: study.Steps(o.step), Workloads: workloads, Order: o.order}
+	progress := command.Progress(stderr, "simulating", int64(len(s.Memories)*len(s.Curves)*len(s.Excesses)*len(workloads)))
+	err = s.Run(ctx, func() { progress.Add(1) })
 	progress.Done()
 	if err != nil {
 		return err
 	}
 	if o.out != "" {
-		if err := s.write(ctx, o.out); err != nil {
+		if err := write(ctx, s, o.out); err != nil {
 			return err
 		}
 	}
@@ -203,39 +201,39 @@ func relaxed(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return report.WriteJSON(stdout, struct {
 			Claims []claim.Claim `json:"claims"`
 			Points []record      `json:"points"`
-		}{s.claims(), s.records()})
+		}{s.Claims(), records(s)})
 	}
 	w := workloads[0]
 	fmt.Fprintf(stdout, "%s: %d × %s jobs, %d processors, load %.2f, order %v\n",
 		w.Name, len(workloads), humanize.Comma(int64(len(w.Jobs))), w.Processors, w.Load(), o.order)
-	for m := range s.memories {
+	for m := range s.Memories {
 		fmt.Fprintln(stdout)
-		if err := s.table(m).WriteText(stdout); err != nil {
+		if err := table(s, m).WriteText(stdout); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(stdout, "\nClaims of the paper")
-	return claim.WriteText(stdout, s.claims())
+	return claim.WriteText(stdout, s.Claims())
 }
 
 // table shows the mean response at a memory size, at every second value of C up
 // to 12 % and every 12 % from there.
-func (s *study) table(memory int) *report.Table {
+func table(s *study.Study, memory int) *report.Table {
 	t := &report.Table{
 		Title: fmt.Sprintf("Mean response in seconds, %s of memory (offered load of memory %.2f, %d jobs need more than there is)",
-			humanize.IBytes(uint64(s.memories[memory])), s.memoryLoad(memory), s.larger(memory)),
+			humanize.IBytes(uint64(s.Memories[memory])), memoryLoad(s, memory), larger(s, memory)),
 		Columns: []report.Column{{Title: "C", Unit: "%", Format: "%.1f"}},
 	}
-	for _, c := range s.curves {
-		t.Columns = append(t.Columns, report.Column{Title: c.name, Format: "%.0f"})
+	for _, c := range s.Curves {
+		t.Columns = append(t.Columns, report.Column{Title: c.Name, Format: "%.0f"})
 	}
-	for e, excess := range s.excesses {
+	for e, excess := range s.Excesses {
 		if hundredths := int(excess*100 + .5); hundredths > 12 && hundredths%12 != 0 {
 			continue
 		}
 		row := []any{100 * excess}
-		for c := range s.curves {
-			row = append(row, s.mean(memory, c, e, response))
+		for c := range s.Curves {
+			row = append(row, s.Mean(memory, c, e, study.Response))
 		}
 		t.Add(row...)
 	}
@@ -244,25 +242,25 @@ func (s *study) table(memory int) *report.Table {
 
 // memoryLoad is the memory that the jobs hold over their run times, as a share of
 // what there is between the first submission and the last.
-func (s *study) memoryLoad(memory int) float64 {
+func memoryLoad(s *study.Study, memory int) float64 {
 	held, there := 0., 0.
-	for _, w := range s.workloads {
+	for _, w := range s.Workloads {
 		for _, j := range w.Jobs {
 			held += float64(j.Run.Seconds() * float64(j.Memory))
 		}
 		span := w.Jobs[len(w.Jobs)-1].Submit - w.Jobs[0].Submit
-		there += float64(span.Seconds() * float64(s.memories[memory]))
+		there += float64(span.Seconds() * float64(s.Memories[memory]))
 	}
 	return held / there
 }
 
 // larger counts the jobs that need more memory than there is. They run alone, and
 // page.
-func (s *study) larger(memory int) int {
+func larger(s *study.Study, memory int) int {
 	n := 0
-	for _, w := range s.workloads {
+	for _, w := range s.Workloads {
 		for _, j := range w.Jobs {
-			if j.Memory > s.memories[memory] {
+			if j.Memory > s.Memories[memory] {
 				n++
 			}
 		}
@@ -282,16 +280,16 @@ type record struct {
 	Workloads int     `json:"workloads"`
 }
 
-func (s *study) records() []record {
+func records(s *study.Study) []record {
 	var list []record
-	for m, memory := range s.memories {
-		for c, curve := range s.curves {
-			for e, excess := range s.excesses {
+	for m, memory := range s.Memories {
+		for c, curve := range s.Curves {
+			for e, excess := range s.Excesses {
 				list = append(list, record{
-					memory, curve.name, excess,
-					s.mean(m, c, e, response), s.mean(m, c, e, func(p point) float64 { return p.Wait }),
-					s.mean(m, c, e, func(p point) float64 { return p.Wang }), s.mean(m, c, e, func(p point) float64 { return p.Bounded }),
-					len(s.workloads),
+					memory, curve.Name, excess,
+					s.Mean(m, c, e, study.Response), s.Mean(m, c, e, func(p study.Point) float64 { return p.Wait }),
+					s.Mean(m, c, e, func(p study.Point) float64 { return p.Wang }), s.Mean(m, c, e, func(p study.Point) float64 { return p.Bounded }),
+					len(s.Workloads),
 				})
 			}
 		}
@@ -301,36 +299,36 @@ func (s *study) records() []record {
 
 // write makes the folder: points.csv, and for each memory size the plots of the
 // paper's figures.
-func (s *study) write(ctx context.Context, folder string) error {
+func write(ctx context.Context, s *study.Study, folder string) error {
 	t := &report.Table{Columns: []report.Column{
 		{Title: "memory", Unit: "bytes"}, {Title: "policy"}, {Title: "C"}, {Title: "mean response", Unit: "s"}, {Title: "mean wait", Unit: "s"},
 		{Title: "mean bounded slowdown, eq. 7"}, {Title: "mean bounded slowdown"}, {Title: "workloads"},
 	}}
-	for _, r := range s.records() {
+	for _, r := range records(s) {
 		t.Add(r.Memory, r.Policy, r.Excess, r.Response, r.Wait, r.Wang, r.Bounded, r.Workloads)
 	}
 	if err := report.WriteFile(filepath.Join(folder, "points.csv"), t.WriteCSV); err != nil {
 		return err
 	}
-	for m, memory := range s.memories {
+	for m, memory := range s.Memories {
 		size := humanize.IBytes(uint64(memory))
 		for _, figure := range []struct {
 			file, title, y string
 			curves         []int
-			of             func(point) float64
+			of             func(study.Point) float64
 		}{
-			{"figure3", "FCFS and EASY", "mean response, s", []int{fcfs, easy}, response},
-			{"figure5", "EASY by waiting threshold", "mean response, s", []int{1, 2, 3, 4, 5}, response},
-			{"figure6", "EASY by waiting threshold", "mean bounded slowdown, eq. 7", []int{1, 2, 3, 4, 5}, func(p point) float64 { return p.Wang }},
+			{"figure3", "FCFS and EASY", "mean response, s", []int{study.FCFS, study.EASY}, study.Response},
+			{"figure5", "EASY by waiting threshold", "mean response, s", []int{1, 2, 3, 4, 5}, study.Response},
+			{"figure6", "EASY by waiting threshold", "mean bounded slowdown, eq. 7", []int{1, 2, 3, 4, 5}, func(p study.Point) float64 { return p.Wang }},
 		} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			var lines []report.Series
 			for _, c := range figure.curves {
-				line := report.Series{Name: s.curves[c].name}
-				for e, excess := range s.excesses {
-					line.Points = append(line.Points, plotter.XY{X: 100 * excess, Y: s.mean(m, c, e, figure.of)})
+				line := report.Series{Name: s.Curves[c].Name}
+				for e, excess := range s.Excesses {
+					line.Points = append(line.Points, plotter.XY{X: 100 * excess, Y: s.Mean(m, c, e, figure.of)})
 				}
 				lines = append(lines, line)
 			}

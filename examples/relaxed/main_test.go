@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,8 +17,6 @@ import (
 	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
-
-func sqrt(x float64) float64 { return math.Sqrt(x) }
 
 var call = commandtest.Program{Name: "relaxed", Run: relaxed}.Call
 

@@ -1,7 +1,8 @@
-package main
+package study
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestRemainingTimesAreRescaled(t *testing.T) {
 // The generated workload has the histograms of Tables 2 and 3.
 func TestGeneratedWorkloadMatchesTheTables(t *testing.T) {
 	const n = 61040
-	w, err := generate(n, paperMachine, .5, 1)
+	w, err := Generate(n, Processors, .5, 1)
 	require.NoError(t, err)
 	assert.InDelta(t, .5, w.Load(), .005)
 	count := func(bins []bin, value func(spaceshare.Job) float64) []int {
@@ -100,7 +101,7 @@ func TestGeneratedWorkloadMatchesTheTables(t *testing.T) {
 	} {
 		for k, got := range count(c.bins, c.value) {
 			want := float64(c.bins[k].jobs)
-			assert.InDelta(t, want, got, 5*max(1, sqrt(want)), "%+v", c.bins[k])
+			assert.InDelta(t, want, got, 5*max(1, math.Sqrt(want)), "%+v", c.bins[k])
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package study
 
 import (
 	"math"
@@ -36,6 +36,9 @@ var (
 	}
 )
 
+// Processors is the machine of the paper: two nodes of 64.
+const Processors = 128
+
 // paperMeanMemory is the mean of Table 3, weighted by its jobs, in MB.
 const paperMeanMemory = 107.25
 
@@ -67,10 +70,10 @@ func draw(bins []bin, r *rand.Rand) (class int, value float64) {
 	return class, b.low + float64((b.high-b.low)*(1-r.Float64()))
 }
 
-// generate makes a workload like the paper's: processors, memory and run times
+// Generate makes a workload like the paper's: processors, memory and run times
 // as its tables have them, independent of each other, and the arrivals of the
 // Lublin-Feitelson model with their daily cycle, stretched to the given load.
-func generate(jobs, processors int, load float64, seed uint64) (*workload.Workload, error) {
+func Generate(jobs, processors int, load float64, seed uint64) (*workload.Workload, error) {
 	arrivals, err := lublin.New(lublin.Config{Processors: processors}, rand.New(rand.NewPCG(seed, 1)))
 	if err != nil {
 		return nil, err
@@ -95,14 +98,14 @@ func generate(jobs, processors int, load float64, seed uint64) (*workload.Worklo
 			Submit: arrivals.Next().Submit, Run: length, Estimate: length,
 			Processors: min(int(math.Ceil(size)), processors), Memory: int64(memory * mega),
 		})
-		w.Numbers = append(w.Numbers, int64(i+1))
+		w.Numbers, w.CPU = append(w.Numbers, int64(i+1)), append(w.CPU, 0)
 	}
 	return w, w.Scale(load)
 }
 
-// prepare makes a log what the paper's simulator sees: its memory multiplied,
+// Prepare makes a log what the paper's simulator sees: its memory multiplied,
 // and run times known exactly.
-func prepare(w *workload.Workload, memory float64) {
+func Prepare(w *workload.Workload, memory float64) {
 	w.Jobs = slices.Clone(w.Jobs)
 	for i := range w.Jobs {
 		j := &w.Jobs[i]

@@ -1,4 +1,4 @@
-package main
+package study
 
 import (
 	"fmt"
@@ -14,25 +14,25 @@ import (
 
 // judge says whether a claim held at all memory sizes, and how much there was to
 // gain where it did not.
-func (s *study) judge(holds []bool) (claim.Verdict, string) {
+func (s *Study) judge(holds []bool) (claim.Verdict, string) {
 	var failed []string
 	for m, ok := range holds {
 		if !ok {
-			wait := s.mean(m, easy, 0, func(p point) float64 { return p.Wait })
+			wait := s.Mean(m, EASY, 0, func(p Point) float64 { return p.Wait })
 			failed = append(failed, fmt.Sprintf("%s: there EASY's mean wait at C = 0 is %.0f s of a response of %.0f s",
-				humanize.IBytes(uint64(s.memories[m])), wait, s.mean(m, easy, 0, response)))
+				humanize.IBytes(uint64(s.Memories[m])), wait, s.Mean(m, EASY, 0, Response)))
 		}
 	}
 	return claim.Judge(holds...), strings.Join(failed, "\n")
 }
 
-// claims compares the study with what Wang et al. report. Figures are means over
+// Claims compares the study with what Wang et al. report. Figures are means over
 // the workloads.
-func (s *study) claims() []claim.Claim {
+func (s *Study) Claims() []claim.Claim {
 	return []claim.Claim{s.factor(), s.easyWins(), s.minimum(), s.bump(), s.steadier(), s.noWorse(), s.gain()}
 }
 
-func (s *study) factor() claim.Claim {
+func (s *Study) factor() claim.Claim {
 	c := claim.Claim{ID: "W-1", Source: "Table 1", Says: "N = .37, .72, 1 for M*/M = 1.1, 1.3, 1.5", Expected: ".37 .72 1.00"}
 	var n []string
 	for _, demand := range []int64{11, 13, 15} {
@@ -44,10 +44,10 @@ func (s *study) factor() claim.Claim {
 }
 
 // each describes every memory size, and judges the claim.
-func (s *study) each(describe func(memory int) (string, bool)) (measured string, verdict claim.Verdict, why string) {
+func (s *Study) each(describe func(memory int) (string, bool)) (measured string, verdict claim.Verdict, why string) {
 	var parts []string
 	var holds []bool
-	for m, size := range s.memories {
+	for m, size := range s.Memories {
 		text, ok := describe(m)
 		parts = append(parts, fmt.Sprintf("%s: %s", humanize.IBytes(uint64(size)), text))
 		holds = append(holds, ok)
@@ -56,56 +56,56 @@ func (s *study) each(describe func(memory int) (string, bool)) (measured string,
 	return strings.Join(parts, "\n"), verdict, why
 }
 
-func (s *study) easyWins() claim.Claim {
+func (s *Study) easyWins() claim.Claim {
 	c := claim.Claim{ID: "W-2", Source: "§5, Fig. 3", Says: "EASY has a lower mean response than FCFS at every memory size (C = 0)", Expected: "FCFS − EASY > 0"}
 	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		least, sum := math.Inf(1), 0.
-		for k := range s.workloads {
-			d := s.points[s.index(m, fcfs, 0, k)].Response - s.points[s.index(m, easy, 0, k)].Response
+		for k := range s.Workloads {
+			d := s.points[s.index(m, FCFS, 0, k)].Response - s.points[s.index(m, EASY, 0, k)].Response
 			least, sum = min(least, d), sum+d
 		}
-		return fmt.Sprintf("%.0f s (least %.0f)", sum/float64(len(s.workloads)), least), sum > 0
+		return fmt.Sprintf("%.0f s (least %.0f)", sum/float64(len(s.Workloads)), least), sum > 0
 	})
 	return c
 }
 
 // best returns the C at which a curve's mean response is least.
-func (s *study) best(memory, curve int) int {
+func (s *Study) best(memory, curve int) int {
 	best := 0
-	for e := range s.excesses {
-		if s.mean(memory, curve, e, response) < s.mean(memory, curve, best, response) {
+	for e := range s.Excesses {
+		if s.Mean(memory, curve, e, Response) < s.Mean(memory, curve, best, Response) {
 			best = e
 		}
 	}
 	return best
 }
 
-func (s *study) minimum() claim.Claim {
+func (s *Study) minimum() claim.Claim {
 	c := claim.Claim{
 		ID: "W-3", Source: "§5, Fig. 3", Says: "relaxing the limit by up to 10 % lowers the mean response, more costs more than it gains (EASY, T = 0)",
 		Expected: "least at 0 < C ≤ 10 %, and at 60 % above C = 0",
 	}
-	last := len(s.excesses) - 1
+	last := len(s.Excesses) - 1
 	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
-		best := s.best(m, easy)
-		strict := s.mean(m, easy, 0, response)
-		end := s.mean(m, easy, last, response)
-		return fmt.Sprintf("least at %.0f %% (× %.2f), × %.2f at %.0f %%", 100*s.excesses[best], s.mean(m, easy, best, response)/strict, end/strict, 100*s.excesses[last]),
-			best > 0 && s.excesses[best] <= .1 && end > strict
+		best := s.best(m, EASY)
+		strict := s.Mean(m, EASY, 0, Response)
+		end := s.Mean(m, EASY, last, Response)
+		return fmt.Sprintf("least at %.0f %% (× %.2f), × %.2f at %.0f %%", 100*s.Excesses[best], s.Mean(m, EASY, best, Response)/strict, end/strict, 100*s.Excesses[last]),
+			best > 0 && s.Excesses[best] <= .1 && end > strict
 	})
 	return c
 }
 
 // bump is about places that depend on the log; it is reported, not judged.
-func (s *study) bump() claim.Claim {
+func (s *Study) bump() claim.Claim {
 	c := claim.Claim{ID: "W-4", Source: "§5", Says: "FCFS's response rises at C = 26 % and falls again from 28 % on (1.5 and 2 GB)", Expected: "not monotone between 20 and 40 %; the place is the log's"}
 	c.Measured, _, _ = s.each(func(m int) (string, bool) {
 		up, down := 0, 0
-		for e := 1; e < len(s.excesses); e++ {
-			if s.excesses[e-1] < .2 || s.excesses[e] > .4 {
+		for e := 1; e < len(s.Excesses); e++ {
+			if s.Excesses[e-1] < .2 || s.Excesses[e] > .4 {
 				continue
 			}
-			switch step := s.mean(m, fcfs, e, response) - s.mean(m, fcfs, e-1, response); {
+			switch step := s.Mean(m, FCFS, e, Response) - s.Mean(m, FCFS, e-1, Response); {
 			case step > 0:
 				up++
 			case step < 0:
@@ -118,29 +118,29 @@ func (s *study) bump() claim.Claim {
 	return c
 }
 
-func (s *study) steadier() claim.Claim {
+func (s *Study) steadier() claim.Claim {
 	c := claim.Claim{ID: "W-5a", Source: "§5, Figs. 4-6", Says: "a threshold of 25 makes the gain steady", Expected: "sd of the response over C smaller with T = 25 than with T = 0"}
 	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		sd := func(curve int) float64 {
 			var x []float64
-			for e := range s.excesses {
-				x = append(x, s.mean(m, curve, e, response))
+			for e := range s.Excesses {
+				x = append(x, s.Mean(m, curve, e, Response))
 			}
 			return stat.StdDev(x, nil)
 		}
-		return fmt.Sprintf("%.0f against %.0f s", sd(easy25), sd(easy)), sd(easy25) < sd(easy)
+		return fmt.Sprintf("%.0f against %.0f s", sd(EASY25), sd(EASY)), sd(EASY25) < sd(EASY)
 	})
 	return c
 }
 
-func (s *study) noWorse() claim.Claim {
+func (s *Study) noWorse() claim.Claim {
 	c := claim.Claim{ID: "W-5b", Source: "§5, Figs. 4-6", Says: "beyond C = 10 %, T = 25 responds no slower than T = 0", Expected: "at every C > 10 %"}
 	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		worse, all := 0, 0
-		for e, excess := range s.excesses {
+		for e, excess := range s.Excesses {
 			if excess > .1 {
 				all++
-				if s.mean(m, easy25, e, response) > s.mean(m, easy, e, response) {
+				if s.Mean(m, EASY25, e, Response) > s.Mean(m, EASY, e, Response) {
 					worse++
 				}
 			}
@@ -150,13 +150,13 @@ func (s *study) noWorse() claim.Claim {
 	return c
 }
 
-func (s *study) gain() claim.Claim {
+func (s *Study) gain() claim.Claim {
 	c := claim.Claim{ID: "W-6", Source: "§6", Says: "FCFS gains most", Expected: "best relative gain of FCFS above EASY's"}
 	c.Measured, c.Verdict, c.Why = s.each(func(m int) (string, bool) {
 		gain := func(curve int) float64 {
-			return 100 * (1 - s.mean(m, curve, s.best(m, curve), response)/s.mean(m, curve, 0, response))
+			return 100 * (1 - s.Mean(m, curve, s.best(m, curve), Response)/s.Mean(m, curve, 0, Response))
 		}
-		return fmt.Sprintf("FCFS %.1f %%, EASY %.1f %%", gain(fcfs), gain(easy)), gain(fcfs) > gain(easy)
+		return fmt.Sprintf("FCFS %.1f %%, EASY %.1f %%", gain(FCFS), gain(EASY)), gain(FCFS) > gain(EASY)
 	})
 	return c
 }
