@@ -201,6 +201,9 @@ func points(s *study.Study) *report.Table {
 	return t
 }
 
+// chart draws a figure.
+type chart func(title, x, y string) (*plot.Plot, error)
+
 // write makes the folder: all points, and the paper's figures under each reading.
 func write(ctx context.Context, s *study.Study, folder string) error {
 	if err := report.WriteFile(filepath.Join(folder, "points.csv"), points(s).WriteCSV); err != nil {
@@ -211,25 +214,21 @@ func write(ctx context.Context, s *study.Study, folder string) error {
 	migration := func(p *study.Point) float64 { return p.Migration }
 	queueing := func(p *study.Point) float64 { return p.Queueing }
 	for _, reading := range study.ReadingNames {
-		var traces, policies []plot.Tick
-		for i, t := range study.Traces {
-			traces = append(traces, plot.Tick{Value: float64(i), Label: t.Name})
-		}
-		for i, p := range study.Policies {
-			policies = append(policies, plot.Tick{Value: float64(i), Label: p})
-		}
-		overTraces := func(mbps int64, policies []string, of func(*study.Point) float64) (list []report.Series) {
-			for _, policy := range policies {
-				line := report.Series{Name: policy}
-				for i, t := range study.Traces {
-					p := s.Point(study.Case{Reading: reading, Trace: t.Name, Policy: policy, Mbps: mbps})
-					line.Points = append(line.Points, plotter.XY{X: float64(i), Y: of(p)})
+		overTraces := func(mbps int64, policies []string, of func(*study.Point) float64) chart {
+			return func(title, _, y string) (*plot.Plot, error) {
+				var traces []string
+				values := make([][]float64, len(policies))
+				for _, t := range study.Traces {
+					traces = append(traces, t.Name)
+					for i, policy := range policies {
+						values[i] = append(values[i], of(s.Point(study.Case{Reading: reading, Trace: t.Name, Policy: policy, Mbps: mbps})))
+					}
 				}
-				list = append(list, line)
+				return report.Bars(title, y, traces, false, policies, values)
 			}
-			return list
 		}
-		overMT := func(of func(*study.Point) float64) (list []report.Series) {
+		overMT := func(of func(*study.Point) float64) chart {
+			var list []report.Series
 			for _, policy := range study.Sharers {
 				line := report.Series{Name: policy}
 				for _, mt := range study.MTs {
@@ -238,38 +237,38 @@ func write(ctx context.Context, s *study.Study, folder string) error {
 				}
 				list = append(list, line)
 			}
-			return list
+			return func(title, x, y string) (*plot.Plot, error) { return report.Lines(title, x, y, list...) }
 		}
-		parts := []report.Series{{Name: "CPU"}, {Name: "queueing"}, {Name: "paging"}, {Name: "migration"}}
-		for i, policy := range study.Policies {
-			p := s.Point(study.Case{Reading: reading, Trace: study.Traces[0].Name, Policy: policy, Mbps: 10})
-			for k, y := range []float64{p.CPU, p.Queueing, p.Paging, p.Migration} {
-				parts[k].Points = append(parts[k].Points, plotter.XY{X: float64(i), Y: y})
+		parts := func(title, _, y string) (*plot.Plot, error) {
+			names := []string{"CPU", "I/O", "queueing", "paging", "migration"}
+			values := make([][]float64, len(names))
+			for _, policy := range study.Policies {
+				p := s.Point(study.Case{Reading: reading, Trace: study.Traces[0].Name, Policy: policy, Mbps: 10})
+				for k, part := range []float64{p.CPU, p.IO, p.Queueing, p.Paging, p.Migration} {
+					values[k] = append(values[k], part)
+				}
 			}
+			return report.Bars(title, y, study.Policies, true, names, values)
 		}
 		for _, figure := range []struct {
 			file, title, x, y string
-			ticks             []plot.Tick
-			series            []report.Series
+			draw              chart
 		}{
-			{"figure2-slowdown", "Slowdown, MT = 0, 10 Mbps", "", "mean slowdown", traces, overTraces(10, study.Policies[1:], slowdown)},
-			{"figure2-breakdown", "Where the time of a job goes, trace 1, MT = 0, 10 Mbps", "", "mean [s]", policies, parts},
-			{"figure3-slowdown", "Slowdown, trace 1, 10 Mbps", "MT [%]", "mean slowdown", nil, overMT(slowdown)},
-			{"figure3-paging", "Paging, trace 1, 10 Mbps", "MT [%]", "mean time [s]", nil, overMT(paging)},
-			{"figure4-migration", "Migration, trace 1, 10 Mbps", "MT [%]", "mean time [s]", nil, overMT(migration)},
-			{"figure4-queueing", "Queueing, trace 1, 10 Mbps", "MT [%]", "mean time [s]", nil, overMT(queueing)},
-			{"figure5-slowdown", "Slowdown, MT = 0, 100 Mbps", "", "mean slowdown", traces, overTraces(100, study.Sharers, slowdown)},
-			{"figure5-migration", "Migration, MT = 0, 100 Mbps", "", "mean time [s]", traces, overTraces(100, study.Sharers, migration)},
+			{"figure2-slowdown", "Slowdown, MT = 0, 10 Mbps", "", "mean slowdown", overTraces(10, study.Policies[1:], slowdown)},
+			{"figure2-breakdown", "Where the time of a job goes, trace 1, MT = 0, 10 Mbps", "", "mean [s]", parts},
+			{"figure3-slowdown", "Slowdown, trace 1, 10 Mbps", "MT [%]", "mean slowdown", overMT(slowdown)},
+			{"figure3-paging", "Paging, trace 1, 10 Mbps", "MT [%]", "mean time [s]", overMT(paging)},
+			{"figure4-migration", "Migration, trace 1, 10 Mbps", "MT [%]", "mean time [s]", overMT(migration)},
+			{"figure4-queueing", "Queueing, trace 1, 10 Mbps", "MT [%]", "mean time [s]", overMT(queueing)},
+			{"figure5-slowdown", "Slowdown, MT = 0, 100 Mbps", "", "mean slowdown", overTraces(100, study.Sharers, slowdown)},
+			{"figure5-migration", "Migration, MT = 0, 100 Mbps", "", "mean time [s]", overTraces(100, study.Sharers, migration)},
 		} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			p, err := report.Lines(figure.title+" ("+reading+" reading)", figure.x, figure.y, figure.series...)
+			p, err := figure.draw(figure.title+" ("+reading+" reading)", figure.x, figure.y)
 			if err != nil {
 				return err
-			}
-			if figure.ticks != nil {
-				p.X.Tick.Marker = plot.ConstantTicks(figure.ticks)
 			}
 			if err := report.Save(filepath.Join(folder, figure.file+"-"+reading), p); err != nil {
 				return err
