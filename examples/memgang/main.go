@@ -71,18 +71,15 @@ func memgang(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err := command.Parse(f, intro, args); err != nil {
 		return err
 	}
-	if *quick {
-		given := command.Given(f)
-		if !given["references"] {
-			c.References = 100_000
+	if given := command.Given(f); *quick {
+		q := c.Quick()
+		if given["references"] {
+			q.References = c.References
 		}
-		if !given["jobs"] {
-			c.Jobs = 300
+		if given["jobs"] {
+			q.Jobs = c.Jobs
 		}
-		c.Localities = []float64{1, 1.5, 2}
-		c.CurveReferences = 100_000
-		c.Counts = []int{5, 10, 20}
-		c.Turn = 10 * time.Millisecond
+		c = q
 	}
 	for _, d := range []struct {
 		name  string

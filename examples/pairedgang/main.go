@@ -67,16 +67,17 @@ func pairedgang(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return err
 	}
 	if given := command.Given(f); *quick {
-		if !given["jobs"] {
-			c.Jobs = 200
+		q := c.Quick()
+		if given["jobs"] {
+			q.Jobs = c.Jobs
 		}
-		if !given["seeds"] {
-			c.Seeds = 1
+		if given["seeds"] {
+			q.Seeds = c.Seeds
 		}
-		if !given["mix"] {
-			c.MixTime = time.Minute
+		if given["mix"] {
+			q.MixTime = c.MixTime
 		}
-		c.CopyTime = 216 * time.Second
+		c = q
 	}
 	if c.Seeds < 1 || c.Seeds > 1000 {
 		return command.Input(fmt.Errorf("-seeds %d: want 1 to 1000", c.Seeds))

@@ -72,6 +72,16 @@ func Default() Config {
 	}
 }
 
+// Quick returns c with fewer points, references and jobs.
+func (c Config) Quick() Config {
+	c.References, c.CurveReferences = 100_000, 100_000
+	c.Localities = []float64{1, 1.5, 2}
+	c.Counts = []int{5, 10, 20}
+	c.Turn = 10 * time.Millisecond
+	c.Jobs = 300
+	return c
+}
+
 // Study is a study and, after Run, its points.
 type Study struct {
 	config Config

@@ -42,6 +42,13 @@ func Default() Config {
 	}
 }
 
+// Quick returns c with fewer and smaller workloads, and shorter runs.
+func (c Config) Quick() Config {
+	c.Jobs, c.Seeds = 200, 1
+	c.MixTime, c.CopyTime = time.Minute, 216*time.Second
+	return c
+}
+
 // Study is a study and, after Run, its points.
 type Study struct {
 	config Config
