@@ -1,12 +1,13 @@
 // Package report renders figures: tables for terminals and spreadsheets,
-// plots as SVG and PNG, files that are there whole or not at all, and a
-// progress bar. It knows nothing of jobs or policies beyond numbers with
+// plots as SVG and PNG, a page to read, files that are there whole or not at
+// all, and a progress bar. It knows nothing of jobs or policies beyond numbers with
 // names. It is part of the examples and carries no compatibility promise.
 //
 //	Table                        a table, as text or CSV
 //	Steps Distribution Lines     plots of named series
 //	Gantt Layout                 who ran where and when
 //	Save WriteSVG WritePNG       a plot to files or a writer
+//	Page                         all of it for a reader, as one HTML file
 //	WriteFile                    any file, atomically
 //	Progress                     how far along, on a terminal only
 //

@@ -306,26 +306,23 @@ type Sample struct {
 // values are refused. Some thousand points are drawn of a sample, whatever its
 // size. O(n log n).
 func Distribution(title, x string, floor float64, samples ...Sample) (*plot.Plot, error) {
-	if !(floor >= 1/huge && floor <= huge) {
-		return nil, fmt.Errorf("floor %v of a logarithmic axis: %w", floor, ErrData)
+	if err := checkFloor(floor); err != nil {
+		return nil, err
 	}
 	p := newPlot(title, x, "share of values up to x")
 	below, highest := "", 0.
 	var lines []*plotter.Line
 	for i, s := range samples {
-		values := slices.Clone(s.Values)
-		for k, v := range values {
-			if !(v >= 0 && v <= huge) {
-				return nil, fmt.Errorf("sample %q, value %d: %v: %w", s.Name, k, v, ErrData)
-			}
-			if v < floor {
-				values[k], below = floor, "≤ "
-			}
+		values, clipped, err := aboveFloor(s, floor)
+		if err != nil {
+			return nil, err
+		}
+		if clipped {
+			below = "≤ "
 		}
 		if len(values) == 0 {
 			continue
 		}
-		slices.Sort(values)
 		highest = max(highest, values[len(values)-1])
 		line, err := plotter.NewLine(cumulative(values))
 		if err != nil {
@@ -348,6 +345,30 @@ func Distribution(title, x string, floor float64, samples ...Sample) (*plot.Plot
 	p.Y.Min, p.Y.Max = 0, 1.02
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{below}, ticks{.1, 1}
 	return p, nil
+}
+
+// checkFloor checks where a logarithmic axis is to begin.
+func checkFloor(floor float64) error {
+	if !(floor >= 1/huge && floor <= huge) {
+		return fmt.Errorf("floor %v of a logarithmic axis: %w", floor, ErrData)
+	}
+	return nil
+}
+
+// aboveFloor returns the values sorted, those below floor raised to it, and
+// whether there were any.
+func aboveFloor(s Sample, floor float64) (sorted []float64, clipped bool, err error) {
+	sorted = slices.Clone(s.Values)
+	for k, v := range sorted {
+		if !(v >= 0 && v <= huge) {
+			return nil, false, fmt.Errorf("sample %q, value %d: %v: %w", s.Name, k, v, ErrData)
+		}
+		if v < floor {
+			sorted[k], clipped = floor, true
+		}
+	}
+	slices.Sort(sorted)
+	return sorted, clipped, nil
 }
 
 // cumulative returns the steps of the distribution function of sorted values,

@@ -22,6 +22,29 @@ type Column struct {
 	// The default shows four digits of a float64, or all before the point, and
 	// all else by "%v". CSV does not use it.
 	Format string
+
+	// What follows shows on a Page only.
+	About     string // what the numbers are, a sentence or two
+	Better    Better // which end is good; the best is marked
+	Synthetic bool   // rests on values that are generated or modelled, not logged
+}
+
+// Better says which numbers of a column are good ones.
+type Better int8
+
+const (
+	Lower  Better = -1
+	Higher Better = +1
+)
+
+func (b Better) words() string {
+	switch {
+	case b < 0:
+		return "Lower is better."
+	case b > 0:
+		return "Higher is better."
+	}
+	return ""
 }
 
 // A Table is rows of cells beneath columns. Cells are strings, numbers or
