@@ -21,7 +21,7 @@ import (
 const side = 10_000
 
 // A Timeline is a chart of step functions of time, one strip a policy, all on
-// the same axes. If some peaks are more than thirty times others, the vertical axis
+// the same axes. If some peaks are more than five times others, the vertical axis
 // is logarithmic, log(1 + y).
 type Timeline struct {
 	Title  string
@@ -240,15 +240,13 @@ func below(points plotter.XYs, x, y scale) string {
 
 type timelineView struct {
 	*Timeline
-	From, To  string // seconds
-	Top       string // of the vertical axis, as a number
-	TopLabel  string
-	Log       bool
-	Banded    bool
-	TimeUnit  string
-	Marks     []mark
-	Strips    []stripView
-	HalfLabel string // at half the height
+	From, To        string // seconds
+	Top, TopLabel   string // of the vertical axis
+	Half, HalfLabel string // percent from its top
+	Log, Banded     bool
+	TimeUnit        string
+	Marks           []mark
+	Strips          []stripView
 }
 
 type stripView struct {
@@ -281,18 +279,14 @@ func (t *Timeline) view(names *styles) timelineView {
 	ticks, unit := clock(x.to - x.from)
 	v.TimeUnit = unit
 	v.Marks = x.marks(ticks.Ticks(x.from, x.to))
-	y := scale{0, top, nil}
-	if top == 0 {
-		y.to = 1
-	}
-	if v.Log = top > 30*least; v.Log {
+	y := scale{0, roundUp(top), nil}
+	half := y.to / 2
+	if v.Log = top > 5*least; v.Log {
 		y.warp = math.Log1p
+		half = math.Pow(10, math.Round(math.Log10(y.to)/2))
 	}
 	v.Top, v.TopLabel = full(y.to), short(y.to)
-	v.HalfLabel = short(y.to / 2)
-	if v.Log {
-		v.HalfLabel = short(math.Expm1(math.Log1p(y.to) / 2))
-	}
+	v.Half, v.HalfLabel = decimal(100-100*y.at(half), 2), short(half)
 	for _, c := range t.curves {
 		s := stripView{Style: names.get(c.name), Area: below(c.mean, x, y), Line: path(c.mean, x, y), Mean: short(c.average), Highest: short(c.peak)}
 		if len(c.low) > 0 {
@@ -301,6 +295,21 @@ func (t *Timeline) view(names *styles) timelineView {
 		v.Strips = append(v.Strips, s)
 	}
 	return v
+}
+
+// roundUp returns the next number that reads well at the end of an axis, and
+// whose half does.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, f := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8} {
+		if v <= f*power {
+			return f * power
+		}
+	}
+	return 10 * power
 }
 
 type cumulativeView struct {
@@ -423,7 +432,7 @@ func human(seconds float64) string {
 type Picture struct {
 	Title  string
 	About  string // a sentence or two
-	x, y   string // what is along the axes
+	x, y   string // what is along the axes, and which way
 	xs, ys []mark
 	boxes  []box
 	height int // in lines of text
@@ -468,7 +477,7 @@ func GanttPicture(title string, bars []Bar, processors int, from, to time.Durati
 	x, y := scale{from.Seconds(), to.Seconds(), nil}, scale{0, float64(processors), nil}
 	ticks, unit := clock(x.to - x.from)
 	p := &Picture{
-		Title: title, x: "time [" + unit + "]", y: "processor", height: 20,
+		Title: title, x: "time [" + unit + "] →", y: "↑ processor", height: 20,
 		xs: x.marks(ticks.Ticks(x.from, x.to)), ys: upward(y.marks(whole(y.to).Ticks(0, y.to))),
 	}
 	for i, b := range inside {
@@ -491,7 +500,7 @@ func MatrixPicture(title string, slots [][]int) (*Picture, error) {
 		elements = max(elements, len(row))
 	}
 	x := scale{0, float64(elements), nil}
-	p := &Picture{Title: title, x: "processing element", y: "slot", height: min(max(2*len(slots), 2), 40), xs: x.marks(whole(x.to).Ticks(0, x.to))}
+	p := &Picture{Title: title, x: "processing element →", y: "↓ slot", height: min(max(2*len(slots), 2), 40), xs: x.marks(whole(x.to).Ticks(0, x.to))}
 	of := map[int]int{} // boxes of jobs
 	drawn := 0
 	for s, row := range slots {

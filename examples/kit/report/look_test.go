@@ -13,6 +13,7 @@ import (
 var (
 	look   = flag.String("page", "", "write a sample page to this `file`")
 	swfLog = flag.String("swf", "", "of this log, instead of generated jobs")
+	shots  = flag.String("shots", "", "save what the browser shows into this `folder`")
 )
 
 func TestLook(t *testing.T) {

@@ -376,7 +376,7 @@ func (t *tableView) answer(facts []fact) string {
 	for i, who := range winners {
 		parts[i] = who + " in " + sentence(wins[who])
 	}
-	return fmt.Sprintf("Best of %d: %s.", len(t.Rows), strings.Join(parts, "; "))
+	return fmt.Sprintf("Best of %d policies: %s.", len(t.Rows), strings.Join(parts, "; "))
 }
 
 func sentence(words []string) string {
