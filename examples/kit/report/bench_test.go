@@ -58,3 +58,53 @@ func BenchmarkLayout(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkPage(b *testing.B) {
+	for _, jobs := range []int{1_000, 70_000} {
+		b.Run(fmt.Sprintf("policies=10/jobs=%d", jobs), func(b *testing.B) {
+			p := noise(b, 10, jobs)
+			var size counter
+			b.ReportAllocs()
+			for b.Loop() {
+				size = 0
+				if err := p.WriteHTML(&size); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(size), "B/page")
+		})
+	}
+}
+
+func BenchmarkTimelineAdd(b *testing.B) {
+	steps := walk(1, 210_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		var t report.Timeline
+		if err := t.Add("s", steps); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCumulativeAdd(b *testing.B) {
+	var values []float64
+	for _, pt := range walk(1, 70_000) {
+		values = append(values, pt.X)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c := report.Cumulative{Floor: 1}
+		if err := c.Add("s", values); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// counter counts the bytes written to it.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}

@@ -196,20 +196,14 @@ func (p *pen) vertical(y int) {
 
 // steps draws a step function; y grows downwards in a drawing.
 func (p *pen) steps(points plotter.XYs, x, y scale) {
-	for i, pt := range points {
+	for _, pt := range points {
 		px, py := x.unit(pt.X), side-y.unit(pt.Y)
-		if i == 0 {
+		if len(p.b) == 0 {
 			p.moveTo(px, py)
 		}
 		p.horizontal(px)
 		p.vertical(py)
 	}
-}
-
-func path(points plotter.XYs, x, y scale) string {
-	var p pen
-	p.steps(points, x, y)
-	return string(p.b)
 }
 
 // band is the area between two step functions of the same instants.
@@ -226,16 +220,17 @@ func band(low, high plotter.XYs, x, y scale) string {
 	return string(append(p.b, 'z'))
 }
 
-// below is the area beneath a step function.
-func below(points plotter.XYs, x, y scale) string {
+// hill is a step function that rises from zero and falls to it again: its own
+// outline, and with the axis that of the area beneath it.
+func hill(points plotter.XYs, x, y scale) string {
 	if len(points) == 0 {
 		return ""
 	}
 	var p pen
+	p.moveTo(x.unit(points[0].X), side)
 	p.steps(points, x, y)
 	p.vertical(side)
-	p.horizontal(x.unit(points[0].X))
-	return string(append(p.b, 'z'))
+	return string(p.b)
 }
 
 type timelineView struct {
@@ -251,9 +246,7 @@ type timelineView struct {
 
 type stripView struct {
 	Style         style
-	Area          string
-	Band          string
-	Line          string
+	Band, Line    string // paths
 	Mean, Highest string
 }
 
@@ -288,7 +281,7 @@ func (t *Timeline) view(names *styles) timelineView {
 	v.Top, v.TopLabel = full(y.to), short(y.to)
 	v.Half, v.HalfLabel = decimal(100-100*y.at(half), 2), short(half)
 	for _, c := range t.curves {
-		s := stripView{Style: names.get(c.name), Area: below(c.mean, x, y), Line: path(c.mean, x, y), Mean: short(c.average), Highest: short(c.peak)}
+		s := stripView{Style: names.get(c.name), Line: hill(c.mean, x, y), Mean: short(c.average), Highest: short(c.peak)}
 		if len(c.low) > 0 {
 			s.Band, v.Banded = band(c.low, c.high, x, y), true
 		}
@@ -366,7 +359,9 @@ func (c *Cumulative) view(names *styles) cumulativeView {
 		line := lineView{Style: names.get(curve.name), Median: "–", P95: "–"}
 		if len(curve.points) > 0 {
 			points := append(slices.Clip(curve.points), plotter.XY{X: x.to, Y: 1})
-			line.Line = path(points, x, y)
+			var p pen
+			p.steps(points, x, y)
+			line.Line = string(p.b)
 			line.Median, line.P95 = c.value(curve.median), c.value(curve.p95)
 		}
 		v.Lines = append(v.Lines, line)
@@ -410,21 +405,17 @@ func human(seconds float64) string {
 		return short(seconds/day) + " d"
 	}
 	whole := int64(math.Round(seconds))
-	for _, u := range []struct {
-		large, small int64
-		l, s         string
-	}{{day, hour, "d", "h"}, {hour, minute, "h", "min"}, {minute, 1, "min", "s"}} {
-		if whole < u.large {
-			continue
-		}
-		rest := whole % u.large / u.small
-		text := thousands(strconv.FormatInt(whole/u.large, 10)) + " " + u.l
-		if rest > 0 {
-			text += fmt.Sprintf(" %d %s", rest, u.s)
-		}
-		return text
+	large, small, l, m := int64(minute), int64(1), "min", "s"
+	if whole >= day {
+		large, small, l, m = day, hour, "d", "h"
+	} else if whole >= hour {
+		large, small, l, m = hour, minute, "h", "min"
 	}
-	return "1 min" // rounded up
+	text := thousands(strconv.FormatInt(whole/large, 10)) + " " + l
+	if rest := whole % large / small; rest > 0 {
+		text += fmt.Sprintf(" %d %s", rest, m)
+	}
+	return text
 }
 
 // A Picture shows jobs as boxes: over time or processors. GanttPicture and
@@ -501,11 +492,14 @@ func MatrixPicture(title string, slots [][]int) (*Picture, error) {
 	}
 	x := scale{0, float64(elements), nil}
 	p := &Picture{Title: title, x: "processing element →", y: "↓ slot", height: min(max(2*len(slots), 2), 40), xs: x.marks(whole(x.to).Ticks(0, x.to))}
-	of := map[int]int{} // boxes of jobs
+	every := 1 + len(slots)/20 // labels do not overlap
+	of := map[int]int{}        // boxes of jobs
 	drawn := 0
 	for s, row := range slots {
 		top, bottom := side*s/len(slots), side*(s+1)/len(slots)
-		p.ys = append(p.ys, mark{At: decimal(float64(top+bottom)/2/side*100, 2), Label: strconv.Itoa(s)})
+		if s%every == 0 {
+			p.ys = append(p.ys, mark{At: decimal(float64(top+bottom)/2/side*100, 2), Label: strconv.Itoa(s)})
+		}
 		for from := 0; from < len(row); {
 			to := from + 1
 			for to < len(row) && row[to] == row[from] {

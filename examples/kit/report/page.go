@@ -38,7 +38,8 @@ type Page struct {
 	Notes     []string // what else a reader has to know; a sentence each
 
 	// Tables: the first compares the policies, a row each, with their names in the
-	// first column; the others go into detail, such as classes of jobs.
+	// first column; the others go into detail, such as classes of jobs. About,
+	// Better and Synthetic of a column are made for the page.
 	Tables []*Table
 
 	Timelines  []*Timeline
@@ -151,6 +152,7 @@ type styles struct {
 // to tell few names apart.
 type style struct {
 	Name  string
+	Parts []string // of the name, between which a line may break
 	Index int
 	Class string
 }
@@ -162,7 +164,7 @@ func (s *styles) get(name string) style {
 		s.of[name] = i
 		s.names = append(s.names, name)
 	}
-	return style{name, i, fmt.Sprintf("c%d d%d", i%len(colours), i%dashes)}
+	return style{name, strings.SplitAfter(name, "+"), i, fmt.Sprintf("c%d d%d", i%len(colours), i%dashes)}
 }
 
 func (s *styles) key() []style {
@@ -195,7 +197,8 @@ type columnView struct {
 type cellView struct {
 	Text    string
 	Sort    string // the number in full precision; empty for none
-	Style   *style // of a name
+	Head    bool
+	Style   *style // of a policy
 	Best    bool
 	Bar     string // width in percent; empty for none
 	value   float64
@@ -219,8 +222,11 @@ func viewTable(t *Table, index int, names *styles) tableView {
 		for i, x := range row {
 			cells[i] = viewCell(x, t.Columns[i].Format)
 			if name, ok := x.(string); ok && i == 0 {
-				s := names.get(name)
-				cells[i].Style = &s
+				cells[i].Head = true
+				if _, known := names.of[name]; known || index == 0 {
+					s := names.get(name)
+					cells[i].Style = &s
+				}
 			}
 		}
 		v.Rows = append(v.Rows, cells)

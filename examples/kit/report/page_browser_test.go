@@ -140,7 +140,7 @@ type legibility struct {
 
 func TestPageInABrowser(t *testing.T) {
 	chromium := browser(t)
-	w, err := workload.Generate(2_000, 128, 1)
+	w, err := workload.Generate(800, 128, 1)
 	require.NoError(t, err)
 	require.NoError(t, w.Scale(.8))
 	p := replayed(t, w)
@@ -271,6 +271,8 @@ func TestPageInABrowser(t *testing.T) {
 				b.run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector(".scroll").scrollLeft = 200`))
 				assert.InDelta(t, 200, evaluate[float64](t, b, `document.querySelector(".scroll").scrollLeft`), 1, "the table scrolls in its box")
 				assert.InDelta(t, before, evaluate[float64](t, b, sticky), 1, "the names stay")
+				names := evaluate[float64](t, b, `document.querySelector("tbody th").getBoundingClientRect().width`)
+				assert.True(t, 100 <= names && names <= 180, "names can be read and leave room: %v", names)
 			}
 		})
 	}
