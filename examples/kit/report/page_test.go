@@ -320,7 +320,9 @@ func paths(page, class string) (d []string) {
 
 func TestTimelineDrawsShortCurvesAsTheyAre(t *testing.T) {
 	c := &report.Timeline{Title: "Queue", Unit: "jobs"}
-	require.NoError(t, c.Add("a", plotter.XYs{{X: 0, Y: 1}, {X: 25, Y: 4}, {X: 25, Y: 2}, {X: 100, Y: 0}}))
+	steps := plotter.XYs{{X: 0, Y: 1}, {X: 25, Y: 4}, {X: 25, Y: 2}, {X: 100, Y: 0}}
+	require.NoError(t, c.Add("a", steps))
+	clear(steps) // it is the caller's again
 	page := write(t, &report.Page{Title: "t", Timelines: []*report.Timeline{c}})
 	assert.Equal(t, []string{"M0 10000v-2500h2500v-7500v5000h7500v5000"}, paths(page, "line hill"))
 	assert.Empty(t, paths(page, "band"))
@@ -338,9 +340,6 @@ func TestTimelineKeepsEveryExtreme(t *testing.T) {
 	c := &report.Timeline{Title: "Queue"}
 	require.NoError(t, c.Add("a", steps))
 	require.Equal(t, before, steps, "not written to")
-	for i := range steps {
-		steps[i].Y = 7 // it is the caller's again
-	}
 	page := write(t, &report.Page{Title: "t", Timelines: []*report.Timeline{c}})
 	shade := outline(t, paths(page, "band")[0])
 	assert.LessOrEqual(t, len(shade), 2*1001+2)
@@ -352,6 +351,18 @@ func TestTimelineKeepsEveryExtreme(t *testing.T) {
 	assert.Equal(t, 10_000, high, "the dip to 0 is the bottom")
 	assert.LessOrEqual(t, len(outline(t, paths(page, "line hill")[0])), 1003)
 	assert.Contains(t, page, "mean 51, peak 100")
+
+	_, lows, highs := report.Thin(steps)
+	for i := range len(lows) - 1 {
+		middle := int((lows[i].X + lows[i+1].X) / 2 / steps[len(steps)-1].X * 10_000)
+		var edges []int
+		for k := range len(shade) - 1 {
+			if a, b := shade[k], shade[k+1]; a[1] == b[1] && min(a[0], b[0]) < middle && middle < max(a[0], b[0]) {
+				edges = append(edges, 10_000-a[1])
+			}
+		}
+		require.Equal(t, []int{int(100 * highs[i].Y), int(100 * lows[i].Y)}, edges, "interval %d", i)
+	}
 }
 
 func TestTimelineOfUnequalPeaksIsLogarithmic(t *testing.T) {
@@ -433,7 +444,7 @@ func TestGanttPicture(t *testing.T) {
 }
 
 func TestMatrixPicture(t *testing.T) {
-	p, err := report.MatrixPicture("m", [][]int{{1, 1, -1, 2}, {3, 3}})
+	p, err := report.MatrixPicture("m", [][]int{{1, 1, -1, 0}, {3, 3}})
 	require.NoError(t, err)
 	page := write(t, &report.Page{Title: "t", Pictures: []*report.Picture{p}})
 	assert.Equal(t, []string{"M0 0H5000V5000H0z", "M7500 0H10000V5000H7500z", "M0 5000H5000V10000H0z"}, paths(page, `box c\d`))
