@@ -44,7 +44,10 @@ func (t *Timeline) Add(name string, steps plotter.XYs) error {
 		return err
 	}
 	c := timelineCurve{name: name}
-	area := 0.
+	span := 0.
+	if n := len(steps); n > 0 {
+		span = steps[n-1].X - steps[0].X
+	}
 	for i, pt := range steps {
 		if pt.Y < 0 {
 			return fmt.Errorf("series %q, point %d: %v: %w", name, i, pt.Y, ErrData)
@@ -54,15 +57,14 @@ func (t *Timeline) Add(name string, steps plotter.XYs) error {
 			if dt < 0 {
 				return fmt.Errorf("series %q, point %d: time %v after %v: %w", name, i, pt.X, steps[i-1].X, ErrData)
 			}
-			area += float64(dt * (steps[i-1].Y / huge)) // no overflow
+			if dt > 0 {
+				c.average += float64(dt / span * steps[i-1].Y)
+			}
 		}
 		c.peak = max(c.peak, pt.Y)
 	}
-	if n := len(steps); n > 0 {
+	if n := len(steps); n > 0 && span == 0 {
 		c.average = steps[n-1].Y
-		if span := steps[n-1].X - steps[0].X; span > 0 {
-			c.average = min(area/span*huge, c.peak)
-		}
 	}
 	if len(steps) > 2*buckets {
 		c.mean, c.low, c.high = thin(steps)
@@ -111,7 +113,8 @@ func (c *Cumulative) Add(name string, values []float64) error {
 
 // A mark is a label on an axis.
 type mark struct {
-	At     string // percent of the axis, from its start
+	share  float64 // of the axis before it
+	At     string  // the same in percent
 	Label  string
 	Anchor string // start, middle or end, as svg calls it
 	Fine   bool   // to be left out where there is little room
@@ -144,7 +147,7 @@ func (s scale) marks(ticks []plot.Tick) []mark {
 			continue
 		}
 		at := s.at(t.Value)
-		m := mark{At: decimal(100*at, 2), Label: t.Label, Anchor: "middle", Fine: len(marks)%2 == 1}
+		m := mark{share: at, At: decimal(100*at, 2), Label: t.Label, Anchor: "middle", Fine: len(marks)%2 == 1}
 		if at < .02 {
 			m.Anchor = "start"
 		} else if at > .98 {
@@ -163,8 +166,7 @@ func (s scale) marks(ticks []plot.Tick) []mark {
 // upward are the same marks for an axis that goes from bottom to top.
 func upward(marks []mark) []mark {
 	for i, m := range marks {
-		at, _ := strconv.ParseFloat(m.At, 64)
-		marks[i].At = decimal(100-at, 2)
+		marks[i].At = decimal(100-100*m.share, 2)
 	}
 	return marks
 }

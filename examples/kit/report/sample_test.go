@@ -14,20 +14,9 @@ import (
 	"github.com/gangkit/gangkit/examples/kit/metrics"
 	"github.com/gangkit/gangkit/examples/kit/report"
 	"github.com/gangkit/gangkit/examples/kit/spaceshare"
-	"github.com/gangkit/gangkit/examples/kit/swf"
 	"github.com/gangkit/gangkit/examples/kit/workload"
 	"github.com/gangkit/gangkit/paging"
 )
-
-// readWorkload reads a log for a look at a page of it.
-func readWorkload(t testing.TB, path string) *workload.Workload {
-	r, err := swf.Open(path)
-	require.NoError(t, err)
-	defer r.Close()
-	w, err := workload.Read(path, r, 0)
-	require.NoError(t, err)
-	return w
-}
 
 // replayed makes a page of a workload replayed under eight policies.
 func replayed(t testing.TB, w *workload.Workload) *report.Page {
@@ -57,12 +46,12 @@ func replayed(t testing.TB, w *workload.Workload) *report.Page {
 	wait := &report.Cumulative{Title: "Wait", Unit: "s", Floor: 1}
 	slowdown := &report.Cumulative{Title: "Bounded slowdown", Unit: "response / run time", Floor: 1}
 	p := &report.Page{
-		Title:    "Sixteen ways to run a workload",
+		Title:    "Eight ways to run a workload",
 		Subtitle: fmt.Sprintf("%s: %d jobs on %d processors, load %.2f", w.Name, len(w.Jobs), w.Processors, w.Load()),
 		Tables:   []*report.Table{table, classes}, Timelines: []*report.Timeline{queue, busy, held}, Cumulative: []*report.Cumulative{response, wait, slowdown},
 		Synthetic: []string{"The jobs' memory is drawn from a model, as the log does not tell it."},
 		Notes:     []string{"Jobs that never ran are left out.", "A job runs until its run time or its estimate is over, whichever is first."},
-		Command:   "replay -trace SDSC-SP2-1998-4.2-cln.swf.gz -policy all -out figures",
+		Command:   "replay -jobs 800 -load .8 -policy all -out figures",
 		Decisions: &report.Decisions{Title: "The job that waited longest under EASY"},
 	}
 	chosen := -1
