@@ -1,0 +1,145 @@
+package study
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Ratio compares a limit with C = 1: the geometric mean, over the samples, of the
+// one's figure over the other's, and its confidence interval. Both limits see the same
+// jobs. All intervals of a cell hold together with 95 %: Bonferroni's correction for
+// so many comparisons, Student's t on the logarithms.
+type Ratio struct {
+	Mean float64 `json:"ratio"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// A Point is a limit.
+type Point struct {
+	Limit    float64 `json:"c"`
+	Mean     Outcome `json:"mean"`     // over the samples
+	Response Ratio   `json:"response"` // of mean responses,
+	Slowdown Ratio   `json:"slowdown"` // of mean bounded slowdowns
+	Rate     Ratio   `json:"rate"`     // and of throughputs, to those with C = 1
+
+	// Relative to C = 1, what theory says: see [Queue]. Of a backlog both are 0.
+	PredictedResponse float64 `json:"predicted_response"`
+	PredictedSlowdown float64 `json:"predicted_slowdown"`
+}
+
+// A Best is the limit that is best by some figure.
+type Best struct {
+	Limit     float64   `json:"c"`
+	Ties      []float64 `json:"cannot_be_told_apart"` // limits that are not worse for sure, itself among them
+	Ratio     Ratio     `json:"ratio"`                // to C = 1
+	Predicted float64   `json:"predicted_c"`
+}
+
+// Agrees says whether what was predicted cannot be told from the best.
+func (b Best) Agrees() bool { return slices.Contains(b.Ties, b.Predicted) }
+
+// Pays says what over-commitment does at the best limit: 1 if it is better than C = 1
+// for sure, −1 if every greater limit is worse for sure, 0 if neither.
+func (b Best) Pays() int {
+	switch {
+	case b.Limit != 1 && !slices.Contains(b.Ties, 1):
+		return 1
+	case b.Ties[len(b.Ties)-1] <= 1:
+		return -1
+	}
+	return 0
+}
+
+// A Cell is a cost at a load.
+type Cell struct {
+	Cost   int     `json:"-"`
+	Load   float64 `json:"load"` // of memory; 0: a backlog
+	Points []Point `json:"points"`
+
+	Response Best `json:"best_by_response"`
+	Slowdown Best `json:"best_by_slowdown"`
+	Rate     Best `json:"best_by_throughput"` // of a backlog only, as the others are not
+}
+
+// logs are the logarithms of a figure of each sample at a limit over that at another.
+func (s *Study) logs(cost, load, limit, base int, of func(*Outcome) *float64) []float64 {
+	x := make([]float64, len(s.samples))
+	for k := range x {
+		x[k] = math.Log(*of(&s.outcomes[s.index(cost, load, limit, k)]) / *of(&s.outcomes[s.index(cost, load, base, k)]))
+	}
+	return x
+}
+
+// ratio is what logarithms say, of which so many are looked at together.
+func ratio(logs []float64, comparisons int) Ratio {
+	n := float64(len(logs))
+	mean, sd := stat.MeanStdDev(logs, nil)
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1 - .025/float64(comparisons))
+	half := t * stat.StdErr(sd, n)
+	return Ratio{math.Exp(mean), math.Exp(mean - half), math.Exp(mean + half)}
+}
+
+// cell compares the limits.
+func (s *Study) cell(cost, load int) Cell {
+	limits, one := s.config.Limits, s.one()
+	c := Cell{Cost: cost, Load: s.loads()[load], Points: make([]Point, len(limits))}
+	queue := Queue{Size: s.shape.size, Load: c.Load, Variability: s.shape.variability}
+	predict := func(limit float64) (response, slowdown float64) {
+		if c.Load == Backlog {
+			return 0, 0
+		}
+		stretch, wait := queue.Predict(s.Costs[cost].Slowdown, limit)
+		return stretch + wait, stretch + float64(wait*s.shape.short)
+	}
+	response, slowdown := predict(1)
+	for i, limit := range limits {
+		p := &c.Points[i]
+		p.Limit = limit
+		for k := range s.samples {
+			p.Mean.add(s.outcomes[s.index(cost, load, i, k)], 1/float64(len(s.samples)))
+		}
+		of := func(f func(*Outcome) *float64) Ratio { return ratio(s.logs(cost, load, i, one, f), len(limits)-1) }
+		p.Response, p.Slowdown, p.Rate = of(responseOf), of(slowdownOf), of(throughputOf)
+		if c.Load != Backlog {
+			r, b := predict(limit)
+			p.PredictedResponse, p.PredictedSlowdown = r/response, b/slowdown
+		}
+	}
+	if c.Load == Backlog {
+		c.Rate = s.best(c, load, throughputOf, -1, func(p Point) Ratio { return p.Rate }, func(p Point) float64 { return -Throughput(s.Costs[cost].Slowdown, p.Limit) })
+		return c
+	}
+	c.Response = s.best(c, load, responseOf, 1, func(p Point) Ratio { return p.Response }, func(p Point) float64 { return p.PredictedResponse })
+	c.Slowdown = s.best(c, load, slowdownOf, 1, func(p Point) Ratio { return p.Slowdown }, func(p Point) float64 { return p.PredictedSlowdown })
+	return c
+}
+
+func responseOf(o *Outcome) *float64   { return &o.Response }
+func slowdownOf(o *Outcome) *float64   { return &o.Slowdown }
+func throughputOf(o *Outcome) *float64 { return &o.Throughput }
+
+// best finds the limit with the least figure if sign is 1, with the greatest if it is
+// −1, and the one with the least prediction.
+func (s *Study) best(c Cell, load int, figure func(*Outcome) *float64, sign float64, measured func(Point) Ratio, predicted func(Point) float64) Best {
+	best, theory := 0, 0
+	for i, p := range c.Points {
+		if sign*measured(p).Mean < sign*measured(c.Points[best]).Mean {
+			best = i
+		}
+		if predicted(p) < predicted(c.Points[theory]) {
+			theory = i
+		}
+	}
+	b := Best{Limit: c.Points[best].Limit, Ratio: measured(c.Points[best]), Predicted: c.Points[theory].Limit}
+	for i, p := range c.Points {
+		r := ratio(s.logs(c.Cost, load, i, best, figure), len(c.Points)-1)
+		if sign > 0 && r.Low <= 1 || sign < 0 && r.High >= 1 {
+			b.Ties = append(b.Ties, p.Limit)
+		}
+	}
+	return b
+}
