@@ -57,6 +57,9 @@ type Config struct {
 	Threshold float64
 	// Penalty is what over-committed memory costs; nil means nothing.
 	Penalty paging.Model
+	// Demand is the memory that a job really uses, in bytes, ≥ 0: the Penalty is of
+	// that. nil means the Memory that it asks for, by which it is admitted.
+	Demand func(job int) int64
 	// Watch, if set, is called after every instant at which something happened.
 	Watch func(now time.Duration, m *Machine)
 }
@@ -86,6 +89,7 @@ type Machine struct {
 
 	// What the checks know.
 	used    admission.Usage
+	demand  int64           // what the running jobs really use
 	alone   int             // running jobs that must be alone
 	last    int32           // the last job that started
 	head    int32           // all jobs before have started
@@ -184,9 +188,17 @@ func newMachine(jobs []Job, c Config) (*Machine, error) {
 	m.result.Starts = make([]time.Duration, len(jobs))
 	m.result.Ends = make([]time.Duration, len(jobs))
 	m.promise = make([]time.Duration, len(jobs))
+	total := int64(0)
 	for i := range jobs {
 		if err := m.check(i); err != nil {
 			return nil, err
+		}
+		if c.Demand != nil {
+			d := c.Demand(i)
+			if d < 0 || d > math.MaxInt64-total {
+				return nil, fmt.Errorf("job %d: uses %d bytes: %w", i, d, ErrJob)
+			}
+			total += d
 		}
 		m.result.Starts[i], m.promise[i] = never, never
 	}
@@ -224,6 +236,14 @@ func (m *Machine) usage(j *Job) admission.Usage {
 		return admission.Usage{Processors: j.Processors}
 	}
 	return admission.Usage{Processors: j.Processors, Memory: j.Memory}
+}
+
+// demandOf is what a job really uses.
+func (m *Machine) demandOf(i int32) int64 {
+	if m.config.Demand == nil {
+		return m.usage(&m.jobs[i]).Memory
+	}
+	return m.config.Demand(int(i))
 }
 
 // work is the planner's time.
@@ -305,6 +325,7 @@ func (t *terminations) Handle(now time.Duration) error {
 	u := m.usage(j)
 	m.used.Processors -= u.Processors
 	m.used.Memory -= u.Memory
+	m.demand -= m.demandOf(i)
 	if m.isAlone(j) {
 		m.alone--
 	}
@@ -394,6 +415,7 @@ func (m *Machine) begin(i int32) error {
 	m.result.Starts[i] = m.now
 	m.used.Processors += u.Processors
 	m.used.Memory += u.Memory
+	m.demand += m.demandOf(i)
 	if m.isAlone(j) {
 		m.alone++
 	}
@@ -439,8 +461,8 @@ func (m *Machine) settle(now time.Duration) error {
 				m.used.Memory, now, m.running.Len(), m.pool.Limit(true), ErrInvariant)
 		}
 		if m.config.Penalty != nil {
-			if err := m.clock.SetFactor(now, m.config.Penalty(m.used.Memory, m.config.Memory)); err != nil {
-				return fmt.Errorf("penalty of %d bytes in %d: %w", m.used.Memory, m.config.Memory, err)
+			if err := m.clock.SetFactor(now, m.config.Penalty(m.demand, m.config.Memory)); err != nil {
+				return fmt.Errorf("penalty of %d bytes in %d: %w", m.demand, m.config.Memory, err)
 			}
 		}
 	}

@@ -77,6 +77,27 @@ func TestPenaltyStretchesRuns(t *testing.T) {
 	assert.Equal(t, []time.Duration{10 * time.Second}, result.Ends, "without a penalty")
 }
 
+// Two jobs that ask for half of the memory each are admitted together. What they use
+// of it decides whether they page: three quarters each is 1.5 times the memory, so that
+// they take twice as long, and the one that is left has room again.
+func TestPenaltyIsOfWhatJobsUse(t *testing.T) {
+	jobs := []spaceshare.Job{job(0, 10, 10, 1, 500), job(0, 20, 20, 1, 500)}
+	uses := []int64{750, 750}
+	config := spaceshare.Config{Processors: 2, Memory: 1000, Penalty: paging.TayZou, Demand: func(job int) int64 { return uses[job] }}
+	_, result := replay(t, jobs, config)
+	assert.Equal(t, []time.Duration{20 * time.Second, 30 * time.Second}, result.Ends)
+	uses = []int64{0, 1000}
+	_, result = replay(t, jobs, config)
+	assert.Equal(t, []time.Duration{10 * time.Second, 20 * time.Second}, result.Ends)
+
+	for _, bad := range [][]int64{{0, -1}, {1, math.MaxInt64}} {
+		uses = bad
+		_, err := spaceshare.Replay(t.Context(), jobs, config)
+		require.ErrorIs(t, err, spaceshare.ErrJob)
+		assert.ErrorContains(t, err, "job 1")
+	}
+}
+
 func TestMachinesThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		config spaceshare.Config
