@@ -24,6 +24,10 @@ var ErrData = errors.New("report: cannot be drawn")
 type Series struct {
 	Name   string
 	Points plotter.XYs
+
+	// Low and High, if there are any, bound a shaded band behind a curve of [Lines],
+	// such as its confidence interval.
+	Low, High plotter.XYs
 }
 
 // Colours that differ in brightness too, and for the colour-blind (Okabe and
@@ -90,14 +94,28 @@ const huge = 1e300
 // check also says how many points there are.
 func check(series []Series) (points int, err error) {
 	for _, s := range series {
-		for i, p := range s.Points {
-			if !(math.Abs(p.X) <= huge && math.Abs(p.Y) <= huge) {
-				return 0, fmt.Errorf("series %q, point %d: (%v, %v): %w", s.Name, i, p.X, p.Y, ErrData)
+		for _, points := range []plotter.XYs{s.Points, s.Low, s.High} {
+			for i, p := range points {
+				if !(math.Abs(p.X) <= huge && math.Abs(p.Y) <= huge) {
+					return 0, fmt.Errorf("series %q, point %d: (%v, %v): %w", s.Name, i, p.X, p.Y, ErrData)
+				}
 			}
 		}
 		points += len(s.Points)
 	}
 	return points, nil
+}
+
+// shade fills an outline in the colour of the i-th series.
+func shade(i int, outline plotter.XYs) (*plotter.Polygon, error) {
+	band, err := plotter.NewPolygon(outline)
+	if err != nil {
+		return nil, err
+	}
+	colour := colours[i%len(colours)]
+	colour.A = 0x40
+	band.Color, band.LineStyle.Width = colour, 0
+	return band, nil
 }
 
 // Lines plots series of points joined by straight lines, such as a mean
@@ -108,6 +126,20 @@ func Lines(title, x, y string, series ...Series) (*plot.Plot, error) {
 		return nil, err
 	} else if n == 0 {
 		return noData(p)
+	}
+	for i, s := range series {
+		if len(s.Low)+len(s.High) == 0 {
+			continue
+		}
+		path := slices.Clone(s.High)
+		for _, pt := range slices.Backward(s.Low) {
+			path = append(path, pt)
+		}
+		band, err := shade(i, path)
+		if err != nil {
+			return nil, fmt.Errorf("series %q: %w", s.Name, err)
+		}
+		p.Add(band)
 	}
 	for i, s := range series {
 		if len(s.Points) == 0 {
@@ -128,6 +160,16 @@ func Lines(title, x, y string, series ...Series) (*plot.Plot, error) {
 	widen(&p.Y)
 	p.X.Tick.Marker, p.Y.Tick.Marker = linear(p.X.Max-p.X.Min), linear(p.Y.Max-p.Y.Min)
 	return p, nil
+}
+
+// LogY makes the vertical axis of a plot of [Lines] logarithmic, from low to high, and
+// panics unless 0 < low < high. All that is drawn has to lie between them.
+func LogY(p *plot.Plot, low, high float64) {
+	if !(0 < low && low < high) {
+		panic(fmt.Sprintf("report: logarithmic axis from %v to %v", low, high))
+	}
+	p.Y.Min, p.Y.Max = low, high
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
 }
 
 // widen keeps points off the edges, and a constant in the middle.
@@ -188,13 +230,10 @@ func Steps(title, y string, series ...Series) (*plot.Plot, error) {
 		if len(points) > 4*buckets {
 			mean, low, high := thin(points)
 			banded = true
-			band, err := plotter.NewPolygon(outline(low, high))
+			band, err := shade(i, outline(low, high))
 			if err != nil {
 				return nil, fmt.Errorf("series %q: %w", s.Name, err)
 			}
-			shade := colours[i%len(colours)]
-			shade.A = 0x40
-			band.Color, band.LineStyle.Width = shade, 0
 			p.Add(band)
 			points = mean
 			style.Width = vg.Points(.8)

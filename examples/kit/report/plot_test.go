@@ -118,6 +118,33 @@ func TestPlotsHaveContentAndAreReproducible(t *testing.T) {
 	}
 }
 
+func TestBandsLieBehindTheLines(t *testing.T) {
+	points := func(y ...float64) (xys plotter.XYs) {
+		for i, y := range y {
+			xys = append(xys, plotter.XY{X: float64(i), Y: y})
+		}
+		return xys
+	}
+	series := []report.Series{{Name: "without", Points: points(2, 3, 4)}, {Name: "with", Points: points(10, 20, 30)}}
+	p, err := report.Lines("t", "x", "y", series...)
+	require.NoError(t, err)
+	_, _, plain := draw(t, p)
+	series[1].Low, series[1].High = points(5, 10, 20), points(20, 40, 60)
+	p, err = report.Lines("t", "x", "y", series...)
+	require.NoError(t, err)
+	assert.Greater(t, p.Y.Max, 60.)
+	report.LogY(p, 1, 100)
+	svg, _, banded := draw(t, p)
+	assert.Greater(t, banded, plain)
+	for _, mark := range []string{">1<", ">10<", ">100<"} {
+		assert.Contains(t, svg, mark)
+	}
+	series[1].High[1].Y = math.NaN()
+	_, err = report.Lines("t", "x", "y", series...)
+	assert.ErrorIs(t, err, report.ErrData)
+	assert.Panics(t, func() { report.LogY(p, 0, 1) })
+}
+
 func TestSaveWritesBothOrSaysWhich(t *testing.T) {
 	p, err := plots()["lines"]()
 	require.NoError(t, err)
