@@ -26,9 +26,10 @@ type Point struct {
 	Slowdown Ratio   `json:"slowdown"` // of mean bounded slowdowns
 	Rate     Ratio   `json:"rate"`     // and of throughputs, to those with C = 1
 
-	// Relative to C = 1, what theory says: see [Queue]. Of a backlog both are 0.
-	PredictedResponse float64 `json:"predicted_response"`
+	// What theory says, see [Queue]; 0 of a backlog, and if the machine cannot keep up.
+	PredictedResponse float64 `json:"predicted_response_s"`
 	PredictedSlowdown float64 `json:"predicted_slowdown"`
+	PredictedRate     float64 `json:"predicted_rate"` // g(C)/g(1)
 }
 
 // A Best is the limit that is best by some figure.
@@ -87,15 +88,8 @@ func ratio(logs []float64, comparisons int) Ratio {
 func (s *Study) cell(cost, load int) Cell {
 	limits, one := s.config.Limits, s.one()
 	c := Cell{Cost: cost, Load: s.loads()[load], Points: make([]Point, len(limits))}
+	f := s.factor(cost)
 	queue := Queue{Size: s.shape.size, Load: c.Load, Variability: s.shape.variability}
-	predict := func(limit float64) (response, slowdown float64) {
-		if c.Load == Backlog {
-			return 0, 0
-		}
-		stretch, wait := queue.Predict(s.Costs[cost].Slowdown, limit)
-		return stretch + wait, stretch + float64(wait*s.shape.short)
-	}
-	response, slowdown := predict(1)
 	for i, limit := range limits {
 		p := &c.Points[i]
 		p.Limit = limit
@@ -104,13 +98,17 @@ func (s *Study) cell(cost, load int) Cell {
 		}
 		of := func(f func(*Outcome) *float64) Ratio { return ratio(s.logs(cost, load, i, one, f), len(limits)-1) }
 		p.Response, p.Slowdown, p.Rate = of(responseOf), of(slowdownOf), of(throughputOf)
-		if c.Load != Backlog {
-			r, b := predict(limit)
-			p.PredictedResponse, p.PredictedSlowdown = r/response, b/slowdown
+		p.PredictedRate = f.Throughput(limit) / f.Throughput(1)
+		if c.Load == Backlog {
+			continue
+		}
+		if stretch, wait := queue.Predict(f, limit); !math.IsInf(wait, 1) {
+			p.PredictedResponse = (stretch + wait) * s.shape.mean
+			p.PredictedSlowdown = stretch + float64(wait*s.shape.short)
 		}
 	}
 	if c.Load == Backlog {
-		c.Rate = s.best(c, load, throughputOf, -1, func(p Point) Ratio { return p.Rate }, func(p Point) float64 { return -Throughput(s.Costs[cost].Slowdown, p.Limit) })
+		c.Rate = s.best(c, load, throughputOf, -1, func(p Point) Ratio { return p.Rate }, func(Point) float64 { return 0 })
 		return c
 	}
 	c.Response = s.best(c, load, responseOf, 1, func(p Point) Ratio { return p.Response }, func(p Point) float64 { return p.PredictedResponse })
@@ -123,20 +121,23 @@ func slowdownOf(o *Outcome) *float64   { return &o.Slowdown }
 func throughputOf(o *Outcome) *float64 { return &o.Throughput }
 
 // best finds the limit with the least figure if sign is 1, with the greatest if it is
-// −1, and the one with the least prediction.
+// −1, and what theory says: the limit of the least prediction, or if no machine keeps
+// up, of the greatest throughput.
 func (s *Study) best(c Cell, load int, figure func(*Outcome) *float64, sign float64, measured func(Point) Ratio, predicted func(Point) float64) Best {
-	best, theory := 0, 0
-	for i, p := range c.Points {
-		if sign*measured(p).Mean < sign*measured(c.Points[best]).Mean {
-			best = i
+	best, theory := c.Points[0], c.Points[0]
+	at := 0
+	for i, p := range c.Points[1:] {
+		if sign*measured(p).Mean < sign*measured(best).Mean {
+			best, at = p, i+1
 		}
-		if predicted(p) < predicted(c.Points[theory]) {
-			theory = i
+		switch a, b := predicted(p), predicted(theory); {
+		case a > 0 && (b == 0 || a < b), a == 0 && b == 0 && p.PredictedRate > theory.PredictedRate:
+			theory = p
 		}
 	}
-	b := Best{Limit: c.Points[best].Limit, Ratio: measured(c.Points[best]), Predicted: c.Points[theory].Limit}
+	b := Best{Limit: best.Limit, Ratio: measured(best), Predicted: theory.Limit}
 	for i, p := range c.Points {
-		r := ratio(s.logs(c.Cost, load, i, best, figure), len(c.Points)-1)
+		r := ratio(s.logs(c.Cost, load, i, at, figure), len(c.Points)-1)
 		if sign > 0 && r.Low <= 1 || sign < 0 && r.High >= 1 {
 			b.Ties = append(b.Ties, p.Limit)
 		}

@@ -29,17 +29,18 @@ var step = of(func(c float64) float64 {
 // By hand: with f + 1/f = 1 + c, g = c/f = 1 − 1/f + 1/f², which is least, 3/4, where
 // f = 2, and that is at c = 3/2.
 func TestTayZouLosesUpToAQuarterAndNeverGains(t *testing.T) {
-	r := FindRule(paging.TayZou, 3)
+	g := Exactly(paging.TayZou)
+	r := g.Rule(.8, 3)
 	assert.InDelta(t, .75, r.Least, 1e-12)
 	assert.Equal(t, 1.5, r.LeastAt)
 	assert.Equal(t, Rule{First: r.First, Least: r.Least, LeastAt: 1.5, BreakEven: 0, Best: 1, Gain: 1}, r)
 	assert.InDelta(t, 100*(1.01/1.105124922-1), r.First, 1e-6)
 	for _, c := range []float64{1.01, 1.5, 3, 100, 1000} {
 		f := paging.TayZou(int64(c*memory), memory)
-		assert.InDelta(t, 1-1/f+1/(f*f), Throughput(paging.TayZou, c), 1e-9)
-		assert.Less(t, Throughput(paging.TayZou, c), 1.)
+		assert.InDelta(t, 1-1/f+1/(f*f), g.Throughput(c), 1e-9)
+		assert.Less(t, g.Throughput(c), 1.)
 	}
-	assert.Greater(t, Throughput(paging.TayZou, 1000), .998, "it approaches 1 again")
+	assert.Greater(t, g.Throughput(1000), .998, "it approaches 1 again")
 }
 
 func TestRuleOfModelsByHand(t *testing.T) {
@@ -56,7 +57,7 @@ func TestRuleOfModelsByHand(t *testing.T) {
 			Rule{First: 100 * (1.01/1.0001 - 1), Least: .6, LeastAt: 3, BreakEven: 0, Best: 1.41, Gain: 1.41 / (1 + .41*.41)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := FindRule(c.model, 3)
+			r := Exactly(c.model).Rule(.5, 3)
 			for _, v := range [][2]float64{{c.want.First, r.First}, {c.want.Least, r.Least}, {c.want.LeastAt, r.LeastAt}, {c.want.BreakEven, r.BreakEven}, {c.want.Best, r.Best}, {c.want.Gain, r.Gain}} {
 				assert.InDelta(t, v[0], v[1], 1e-8, "%+v", r)
 			}
@@ -76,7 +77,7 @@ func TestChenByHand(t *testing.T) {
 		{time.Millisecond, 1, 1}, {time.Millisecond, .3, 1}, {time.Millisecond, 1.2, 1 / (1 - .072607)},
 		{10 * time.Millisecond, 1.2, 1 / (1 - .72607)}, {10 * time.Millisecond, 1.48, 1 / (1 - .996566)}, {10 * time.Millisecond, 1.5, 1000}, {0, 1.5, 1},
 	} {
-		assert.InEpsilon(t, c.want, factor(Chen(rate, c.fault), c.demand), 2e-3, "%+v", c)
+		assert.InEpsilon(t, c.want, Exactly(Chen(rate, c.fault))(c.demand), 2e-3, "%+v", c)
 	}
 }
 
@@ -84,9 +85,9 @@ func TestLocalityByHand(t *testing.T) {
 	curve := paging.Curve{.4, .2, .1, .05, 0} // of four pages
 	model := Locality(curve, 10)
 	for demand, want := range map[float64]float64{.5: 1, 1: 1, 4. / 3: 1.5, 2: 2, 4: 3, 1000: 4.992} {
-		assert.InDelta(t, want, factor(model, demand), 1e-6, "demand %v", demand)
+		assert.InDelta(t, want, Exactly(model)(demand), 1e-6, "demand %v", demand)
 	}
-	assert.EqualValues(t, 1000, factor(Locality(curve, 1e9), 2))
+	assert.EqualValues(t, 1000, Exactly(Locality(curve, 1e9))(2))
 }
 
 func TestQueuesByHand(t *testing.T) {
@@ -106,7 +107,7 @@ func TestQueuesByHand(t *testing.T) {
 		{"exactly full", Queue{1, 1, 1}, paging.None, 1, math.Inf(1), math.Inf(1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stretch, wait := c.queue.Predict(c.model, c.limit)
+			stretch, wait := c.queue.Predict(Exactly(c.model), c.limit)
 			if math.IsInf(c.stretch, 1) {
 				assert.Equal(t, []float64{c.stretch, c.wait}, []float64{stretch, wait})
 				return
@@ -143,7 +144,7 @@ func TestSimulationMeetsTheory(t *testing.T) {
 	} {
 		o, err := replay(t.Context(), s, c.model, c.load, c.limit)
 		require.NoError(t, err)
-		stretch, wait := Queue{Size: .125, Load: c.load, Variability: 1}.Predict(c.model, c.limit)
+		stretch, wait := Queue{Size: .125, Load: c.load, Variability: 1}.Predict(Exactly(c.model), c.limit)
 		assert.InEpsilon(t, stretch+wait, o.Response/mean, .08, "response %+v", c)
 		assert.InDelta(t, stretch-1, o.Paging/mean, .05, "paging %+v", c)
 		assert.InEpsilon(t, 1+wait, 1+o.Wait/mean, .08, "wait %+v", c)

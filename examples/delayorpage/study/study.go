@@ -31,6 +31,7 @@ type Config struct {
 
 	Size, Spread float64 // of the jobs' memory: mean as a share of M, standard deviation of the logarithm
 	Headroom     float64 // processors per processor that is busy when memory is just full; ≥ 1
+	Error        float64 // of what jobs ask for: standard deviation of the logarithm of what they use of it
 	Bursty       bool    // arrivals of the Lublin-Feitelson model, not at random
 
 	Loads  []float64 // of memory, ascending, > 0
@@ -67,6 +68,8 @@ func (c Config) check() error {
 		return fmt.Errorf("size %v, not in (0, %v]: %w", c.Size, largest, ErrConfig)
 	case !(c.Spread >= 0 && c.Spread <= 3):
 		return fmt.Errorf("spread %v, not in [0, 3]: %w", c.Spread, ErrConfig)
+	case !(c.Error >= 0 && c.Error <= 3):
+		return fmt.Errorf("error %v, not in [0, 3]: %w", c.Error, ErrConfig)
 	case !(c.Headroom >= 1 && c.Headroom <= 1000):
 		return fmt.Errorf("headroom %v, not in [1, 1000]: %w", c.Headroom, ErrConfig)
 	case len(c.Limits) < 2 || !slices.IsSorted(c.Limits) || !(c.Limits[0] >= largest) || c.Limits[len(c.Limits)-1] > 1000 || !slices.Contains(c.Limits, 1):
@@ -120,10 +123,13 @@ type Study struct {
 	config   Config
 	samples  []*Sample
 	shape    shape
-	Costs    []Cost
-	outcomes []Outcome // see index
-	Rules    []Rule    // of each cost
-	Cells    []Cell    // of each cost, its loads in order, Backlog last
+	curves   []paging.Curve // of each locality
+	outcomes []Outcome      // see index
+
+	Costs      []Cost
+	Rules      []Rule // of each cost
+	Cells      []Cell // of each cost, its loads in order, Backlog last
+	Thresholds []Threshold
 }
 
 // New prepares a study of generated workloads. It refuses what cannot be simulated
@@ -161,14 +167,29 @@ func newStudy(c Config, samples []*Sample) *Study {
 	return &Study{config: c, samples: samples, shape: shapeOf(samples)}
 }
 
-// Dropped is the number of jobs of a log that were left out, and of those that were
-// not.
-func (s *Study) Dropped() (dropped, kept int) {
-	for _, x := range s.samples {
-		dropped += x.Dropped
-		kept += len(x.Jobs)
+// A Summary is what the samples have in common.
+type Summary struct {
+	Samples     int     `json:"samples"`
+	Jobs        int     `json:"jobs"`    // of all samples
+	Dropped     int     `json:"dropped"` // jobs of a log that need more than half of the memory
+	Run         float64 `json:"mean_run_s"`
+	Variability float64 `json:"run_variability"`  // squared coefficient of variation, within a sample
+	Size        float64 `json:"size"`             // of a job, by its run time: mean share of the memory
+	Short       float64 `json:"waiting_weighs"`   // what a mean run time of waiting adds to the mean bounded slowdown
+	Deviation   float64 `json:"memory_deviation"` // of what is used if jobs ask for all memory, as a share of it
+}
+
+// Summary describes the samples.
+func (s *Study) Summary() Summary {
+	x := Summary{
+		Samples: len(s.samples), Run: s.shape.mean, Variability: s.shape.variability,
+		Size: s.shape.size, Short: s.shape.short, Deviation: s.shape.deviation,
 	}
-	return dropped, kept
+	for _, sample := range s.samples {
+		x.Jobs += len(sample.Jobs)
+		x.Dropped += sample.Dropped
+	}
+	return x
 }
 
 // loads are those of the cells of a cost.
@@ -180,13 +201,14 @@ func (s *Study) index(cost, load, limit, sample int) int {
 
 // makeCosts makes the models. The faults of a locality are measured.
 func (s *Study) makeCosts(ctx context.Context) error {
-	s.Costs = nil
+	s.Costs, s.curves = nil, nil
 	c := s.config
 	for _, theta := range c.Localities {
 		curve, err := measure(ctx, theta, c.References, c.Seed)
 		if err != nil {
 			return err
 		}
+		s.curves = append(s.curves, curve)
 		for _, fault := range c.LocalityFaults {
 			s.Costs = append(s.Costs, Cost{LocalityModel, theta, fault, Locality(curve, fault.Seconds()/c.Access.Seconds())})
 		}
@@ -194,6 +216,9 @@ func (s *Study) makeCosts(ctx context.Context) error {
 	s.Costs = append(s.Costs, Cost{Model: TayZouModel, Slowdown: paging.TayZou})
 	for _, fault := range c.ChenFaults {
 		s.Costs = append(s.Costs, Cost{ChenModel, 0, fault, Chen(paging.ChenXiaoZhang().Memory, fault)})
+	}
+	for _, fault := range c.ChenFaults {
+		s.Costs = append(s.Costs, Cost{LineModel, 0, fault, Line(measured(), fault)})
 	}
 	return nil
 }
@@ -203,18 +228,29 @@ func (s *Study) Run(ctx context.Context, done func()) error {
 	if err := s.makeCosts(ctx); err != nil {
 		return err
 	}
+	s.Thresholds = s.thresholds()
 	return s.simulate(ctx, done)
 }
 
 // Size is the number of points.
 func (s *Study) Size() int {
-	costs := len(s.config.Localities)*len(s.config.LocalityFaults) + 1 + len(s.config.ChenFaults)
-	above := len(s.config.Limits) - s.one() - 1
-	return (costs*above + s.one() + 1) * (len(s.config.Loads) + 1) * len(s.samples)
+	costs := len(s.config.Localities)*len(s.config.LocalityFaults) + 1 + 2*len(s.config.ChenFaults)
+	return (costs*(len(s.config.Limits)-s.alike()) + s.alike()) * (len(s.config.Loads) + 1) * len(s.samples)
 }
+
+// factor is what theory takes for the factor of a cost.
+func (s *Study) factor(cost int) Factor { return Expected(s.Costs[cost].Slowdown, s.shape.deviation) }
 
 // one is the index of C = 1.
 func (s *Study) one() int { return slices.Index(s.config.Limits, 1) }
+
+// alike is the number of limits at which nothing pages, and all costs are alike.
+func (s *Study) alike() int {
+	if s.config.Error > 0 {
+		return 0
+	}
+	return s.one() + 1
+}
 
 func (s *Study) simulate(ctx context.Context, done func()) error {
 	loads, limits := s.loads(), s.config.Limits
@@ -223,10 +259,9 @@ func (s *Study) simulate(ctx context.Context, done func()) error {
 	var points []point
 	for cost := range s.Costs {
 		for load := range loads {
-			for limit, c := range limits {
+			for limit := range limits {
 				for sample := range s.samples {
-					// Up to C = 1 nothing pages, and all costs are alike.
-					if c > 1 || cost == 0 {
+					if cost == 0 || limit >= s.alike() {
 						points = append(points, point{cost, load, limit, sample})
 					}
 				}
@@ -243,9 +278,9 @@ func (s *Study) simulate(ctx context.Context, done func()) error {
 	}
 	s.Rules, s.Cells = nil, nil
 	for cost := range s.Costs {
-		s.Rules = append(s.Rules, FindRule(s.Costs[cost].Slowdown, limits[len(limits)-1]))
+		s.Rules = append(s.Rules, s.factor(cost).Rule(limits[0], limits[len(limits)-1]))
 		for load := range loads {
-			for limit := range s.one() + 1 {
+			for limit := range s.alike() {
 				copy(s.outcomes[s.index(cost, load, limit, 0):s.index(cost, load, limit+1, 0)], s.outcomes[s.index(0, load, limit, 0):])
 			}
 			s.Cells = append(s.Cells, s.cell(cost, load))
@@ -260,11 +295,15 @@ func replay(ctx context.Context, sample *Sample, slowdown paging.Model, load, li
 	if err != nil {
 		return Outcome{}, err
 	}
-	result, err := spaceshare.Replay(ctx, jobs, spaceshare.Config{
+	config := spaceshare.Config{
 		Processors: sample.Processors, Depth: backfill.EASY,
 		Memory:  int64(math.Round(limit * memory)),                                 // what is promised,
 		Penalty: func(demand, _ int64) float64 { return slowdown(demand, memory) }, // and what is there
-	})
+	}
+	if sample.Uses != nil {
+		config.Demand = func(job int) int64 { return sample.Uses[job] }
+	}
+	result, err := spaceshare.Replay(ctx, jobs, config)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("load %v, C = %v: %w", load, limit, err)
 	}

@@ -26,6 +26,7 @@ const largest = .5
 // averaged.
 type Sample struct {
 	Jobs       []spaceshare.Job
+	Uses       []int64 // memory that each job really uses, if that is not what it asks for
 	Processors int
 	Dropped    int // jobs of a log that need more than half of the memory
 }
@@ -49,7 +50,8 @@ func generate(c Config, seed uint64) (*Sample, error) {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(seed, 2))
-	jobs := make([]spaceshare.Job, c.Jobs)
+	s := &Sample{Jobs: make([]spaceshare.Job, c.Jobs)}
+	jobs := s.Jobs
 	clock := 0.
 	for i := range jobs {
 		j := model.Next()
@@ -62,10 +64,17 @@ func generate(c Config, seed uint64) (*Sample, error) {
 			Memory: max(1, int64(min(share, largest)*memory)),
 		}
 	}
+	if c.Error > 0 {
+		r := rand.New(rand.NewPCG(seed, 3))
+		for _, j := range jobs {
+			uses := float64(j.Memory) * math.Exp(float64(c.Error*r.NormFloat64())-float64(c.Error*c.Error)/2)
+			s.Uses = append(s.Uses, int64(min(uses, memory)))
+		}
+	}
 	// On this machine the jobs that fill its memory keep one in Headroom of its
 	// processors busy, on the average.
 	memories, processors := held(jobs)
-	s := &Sample{Jobs: jobs, Processors: int(math.Ceil(c.Headroom * processors / memories))}
+	s.Processors = int(math.Ceil(c.Headroom * processors / memories))
 	for _, j := range jobs {
 		s.Processors = max(s.Processors, j.Processors)
 	}
@@ -126,16 +135,21 @@ type shape struct {
 	variability float64 // squared coefficient of variation of the run times
 	short       float64 // mean of the mean run time over the run time, run times of 10 s at least
 	mean        float64 // run time, s
+	deviation   float64 // of the memory that jobs use which ask for all of it, as a share of it
 }
 
 func shapeOf(samples []*Sample) (sh shape) {
 	n := float64(len(samples))
 	for _, s := range samples {
 		runs := make([]float64, len(s.Jobs))
-		inverse := 0.
+		inverse, squares := 0., 0.
 		for i, j := range s.Jobs {
 			runs[i] = j.Run.Seconds()
 			inverse += 1 / max(runs[i], metrics.Tau.Seconds())
+			if s.Uses != nil {
+				error := float64(s.Uses[i]-j.Memory) / memory
+				squares += float64(runs[i] * error * error)
+			}
 		}
 		mean, variance := stat.PopMeanVariance(runs, nil)
 		memories, _ := held(s.Jobs)
@@ -143,6 +157,7 @@ func shapeOf(samples []*Sample) (sh shape) {
 		sh.variability += variance / (mean * mean) / n
 		sh.short += mean * inverse / float64(len(runs)) / n
 		sh.mean += mean / n
+		sh.deviation += math.Sqrt(squares/memories) / n
 	}
 	return sh
 }
