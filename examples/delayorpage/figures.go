@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"image/color"
 	"math"
 	"path/filepath"
 	"slices"
@@ -101,7 +102,7 @@ var measures = []struct {
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // limits draws the best limit against what the model depends on, a line a load, with
-// a band from the least to the greatest limit that cannot be told from it.
+// grey dots for limits that cannot be told from it.
 func (f *figures) limits() {
 	for _, m := range measures {
 		for _, fault := range f.c.LocalityFaults {
@@ -117,20 +118,41 @@ func (f *figures) limits() {
 
 func (f *figures) limit(figure string, of func(study.Cell) study.Best, model, title, x string, at func(study.Cost) (float64, bool)) {
 	var series []report.Series
-	for _, load := range f.c.Loads {
+	var ties plotter.XYs
+	for i, load := range f.c.Loads {
 		line := report.Series{Name: fmt.Sprintf("load %v", load)}
 		for _, c := range f.s.Cells {
 			cost := f.s.Costs[c.Cost]
-			if x, ok := at(cost); ok && cost.Model == model && c.Load == load {
-				b := of(c)
-				line.Points = append(line.Points, plotter.XY{X: x, Y: b.Limit})
-				line.Low = append(line.Low, plotter.XY{X: x, Y: b.Ties[0]})
-				line.High = append(line.High, plotter.XY{X: x, Y: b.Ties[len(b.Ties)-1]})
+			x, ok := at(cost)
+			if !ok || cost.Model != model || c.Load != load {
+				continue
+			}
+			x += .02 * float64(i) // beside each other
+			line.Points = append(line.Points, plotter.XY{X: x, Y: of(c).Limit})
+			for _, tie := range of(c).Ties {
+				ties = append(ties, plotter.XY{X: x, Y: tie})
 			}
 		}
 		series = append(series, line)
 	}
-	f.draw("limit-"+slug(title)+"-"+figure, "Best limit by "+figure+": "+title, x, "C*", series, nil)
+	f.draw("limit-"+slug(title)+"-"+figure, "Best limit by "+figure+": "+title, x, "C*", series, func(p *plot.Plot) error {
+		return scatter(p, "not told from it", ties, draw.CircleGlyph{}, 1.5)
+	})
+}
+
+// scatter adds grey points.
+func scatter(p *plot.Plot, name string, points plotter.XYs, shape draw.GlyphDrawer, radius float64) error {
+	if len(points) == 0 {
+		return nil
+	}
+	dots, err := plotter.NewScatter(points)
+	if err != nil {
+		return err
+	}
+	dots.Shape, dots.Radius, dots.Color = shape, vg.Points(radius), color.Gray{0x50}
+	p.Add(dots)
+	p.Legend.Add(name, dots)
+	return nil
 }
 
 // costs draws, for each cost, what a limit is worth, a line a load.
@@ -165,7 +187,7 @@ func logarithmic(low, high float64) func(*plot.Plot) error {
 	}
 }
 
-// throughputs draws backlogs, measured in colour and by the rule in grey.
+// throughputs draws backlogs, measured and, dashed, by the rule.
 func (f *figures) throughputs() {
 	for _, fault := range append(slices.Clone(f.c.LocalityFaults), 0) {
 		var series []report.Series
@@ -182,18 +204,18 @@ func (f *figures) throughputs() {
 				name = fmt.Sprintf("θ = %v", cost.Locality)
 			}
 			line := report.Series{Name: name}
-			var grey plotter.XYs
+			var dashed plotter.XYs
 			for _, p := range c.Points {
 				line.Points = append(line.Points, plotter.XY{X: p.Limit, Y: p.Rate.Mean})
 				line.Low = append(line.Low, plotter.XY{X: p.Limit, Y: p.Rate.Low})
 				line.High = append(line.High, plotter.XY{X: p.Limit, Y: p.Rate.High})
-				grey = append(grey, plotter.XY{X: p.Limit, Y: p.PredictedRate})
+				dashed = append(dashed, plotter.XY{X: p.Limit, Y: p.PredictedRate})
 			}
-			series, rule = append(series, line), append(rule, grey)
+			series, rule = append(series, line), append(rule, dashed)
 		}
-		f.draw("throughput-"+slug(title), "Throughput of a backlog: "+title+" (grey: the rule C/f(C))", "C", "multiple of that with C = 1", series, func(p *plot.Plot) error {
-			for _, grey := range rule {
-				if err := addLine(p, grey, []vg.Length{vg.Points(3), vg.Points(3)}); err != nil {
+		f.draw("throughput-"+slug(title), "Throughput of a backlog: "+title+" (dashed: the rule C/f(C))", "C", "multiple of that with C = 1", series, func(p *plot.Plot) error {
+			for _, dashed := range rule {
+				if err := addLine(p, dashed, []vg.Length{vg.Points(3), vg.Points(3)}); err != nil {
 					return err
 				}
 			}
@@ -253,23 +275,10 @@ func (f *figures) phases() {
 			return nil
 		}
 		report.LogY(p, low/2, high*2)
-		for _, set := range []struct {
-			name   string
-			points plotter.XYs
-			shape  draw.GlyphDrawer
-		}{{"measured: page", pages, draw.PlusGlyph{}}, {"measured: delay", waits, draw.RingGlyph{}}} {
-			if len(set.points) == 0 {
-				continue
-			}
-			dots, err := plotter.NewScatter(set.points)
-			if err != nil {
-				return err
-			}
-			dots.Shape, dots.Radius = set.shape, vg.Points(5)
-			p.Add(dots)
-			p.Legend.Add(set.name, dots)
+		if err := scatter(p, "measured: page", pages, draw.PlusGlyph{}, 5); err != nil {
+			return err
 		}
-		return nil
+		return scatter(p, "measured: delay", waits, draw.RingGlyph{}, 5)
 	})
 }
 

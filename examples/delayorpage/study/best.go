@@ -43,11 +43,15 @@ type Best struct {
 // Agrees says whether what was predicted cannot be told from the best.
 func (b Best) Agrees() bool { return slices.Contains(b.Ties, b.Predicted) }
 
-// Pays says what over-commitment does at the best limit: 1 if it is better than C = 1
-// for sure, −1 if every greater limit is worse for sure, 0 if neither.
+// material is the least difference that is worth a decision.
+const material = .05
+
+// Pays says what to do: page, 1, if the best limit lies above 1 and is better than C = 1
+// for sure and by 5 % or more; delay, −1, if every limit above 1 is worse for sure; 0 if
+// it matters little, or cannot be told.
 func (b Best) Pays() int {
 	switch {
-	case b.Limit != 1 && !slices.Contains(b.Ties, 1):
+	case b.Limit > 1 && !slices.Contains(b.Ties, 1) && b.Ratio.Mean <= 1-material:
 		return 1
 	case b.Ties[len(b.Ties)-1] <= 1:
 		return -1

@@ -72,10 +72,13 @@ func (c Config) check() error {
 		return fmt.Errorf("error %v, not in [0, 3]: %w", c.Error, ErrConfig)
 	case !(c.Headroom >= 1 && c.Headroom <= 1000):
 		return fmt.Errorf("headroom %v, not in [1, 1000]: %w", c.Headroom, ErrConfig)
-	case len(c.Limits) < 2 || !slices.IsSorted(c.Limits) || !(c.Limits[0] >= largest) || c.Limits[len(c.Limits)-1] > 1000 || !slices.Contains(c.Limits, 1):
+	case len(c.Limits) < 2 || !ascending(c.Limits) || !(c.Limits[0] >= largest) || !slices.Contains(c.Limits, 1) || c.Limits[len(c.Limits)-1] == 1 || c.Limits[len(c.Limits)-1] > 1000:
 		return fmt.Errorf("limits %v: %w", c.Limits, ErrConfig)
 	case c.Access <= 0 || c.References < 4:
 		return fmt.Errorf("%v an access, %d references: %w", c.Access, c.References, ErrConfig)
+	}
+	if !ascending(c.Loads) {
+		return fmt.Errorf("loads %v: %w", c.Loads, ErrConfig)
 	}
 	for _, load := range c.Loads {
 		if !(load > 0 && load <= 100) {
@@ -88,6 +91,16 @@ func (c Config) check() error {
 		}
 	}
 	return nil
+}
+
+// ascending says whether each is greater than the one before.
+func ascending(x []float64) bool {
+	for i := 1; i < len(x); i++ {
+		if !(x[i] > x[i-1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // An Outcome is what a limit made of a sample.
