@@ -92,7 +92,8 @@ func clock(span float64) (ticks, string) {
 }
 
 // decades are the marks of a logarithmic axis: labels on powers of ten, few
-// enough to be read, and small marks between them as long as there is room.
+// enough to be read, and small marks between them as long as there is room; over little
+// more than one power, labels also on twice and five times it.
 type decades struct{ floor string }
 
 func (d decades) Ticks(lo, hi float64) []plot.Tick {
@@ -117,7 +118,11 @@ func (d decades) Ticks(lo, hi float64) []plot.Tick {
 		}
 		marks = append(marks, mark)
 		for k := 2.; k < 10 && every == 1; k++ {
-			marks = append(marks, plot.Tick{Value: k * v})
+			mark := plot.Tick{Value: k * v}
+			if hi < 30*lo && (k == 2 || k == 5) {
+				mark.Label = number(mark.Value)
+			}
+			marks = append(marks, mark)
 		}
 	}
 	return marks

@@ -139,6 +139,12 @@ func TestBandsLieBehindTheLines(t *testing.T) {
 	for _, mark := range []string{">1<", ">10<", ">100<"} {
 		assert.Contains(t, svg, mark)
 	}
+	assert.NotContains(t, svg, ">5<")
+	report.LogY(p, 1.5, 12)
+	svg, _, _ = draw(t, p)
+	for _, mark := range []string{">5<", ">10<"} {
+		assert.Contains(t, svg, mark)
+	}
 	series[1].High[1].Y = math.NaN()
 	_, err = report.Lines("t", "x", "y", series...)
 	assert.ErrorIs(t, err, report.ErrData)
