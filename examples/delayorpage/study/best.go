@@ -102,11 +102,11 @@ func (s *Study) cell(cost, load int) Cell {
 		}
 		of := func(f func(*Outcome) *float64) Ratio { return ratio(s.logs(cost, load, i, one, f), len(limits)-1) }
 		p.Response, p.Slowdown, p.Rate = of(responseOf), of(slowdownOf), of(throughputOf)
-		p.PredictedRate = f.Throughput(limit) / f.Throughput(1)
+		p.PredictedRate = f.Throughput(s.reach(limit)) / f.Throughput(1)
 		if c.Load == Backlog {
 			continue
 		}
-		if stretch, wait := queue.Predict(f, limit); !math.IsInf(wait, 1) {
+		if stretch, wait := queue.Predict(f, s.reach(limit)); !math.IsInf(wait, 1) {
 			p.PredictedResponse = (stretch + wait) * s.shape.mean
 			p.PredictedSlowdown = stretch + float64(wait*s.shape.short)
 		}

@@ -254,6 +254,9 @@ func (s *Study) Size() int {
 // factor is what theory takes for the factor of a cost.
 func (s *Study) factor(cost int) Factor { return Expected(s.Costs[cost].Slowdown, s.shape.deviation) }
 
+// reach is how far jobs can fill memory with a limit, until processors run out.
+func (s *Study) reach(limit float64) float64 { return min(limit, s.config.Headroom) }
+
 // one is the index of C = 1.
 func (s *Study) one() int { return slices.Index(s.config.Limits, 1) }
 
@@ -291,7 +294,7 @@ func (s *Study) simulate(ctx context.Context, done func()) error {
 	}
 	s.Rules, s.Cells = nil, nil
 	for cost := range s.Costs {
-		s.Rules = append(s.Rules, s.factor(cost).Rule(limits[0], limits[len(limits)-1]))
+		s.Rules = append(s.Rules, s.factor(cost).Rule(limits[0], s.reach(limits[len(limits)-1])))
 		for load := range loads {
 			for limit := range s.alike() {
 				copy(s.outcomes[s.index(cost, load, limit, 0):s.index(cost, load, limit+1, 0)], s.outcomes[s.index(0, load, limit, 0):])
