@@ -39,10 +39,10 @@
 //
 //   - its start. Tay and Zou's f rises like √(C−1), Chen's and a locality's with a finite
 //     slope: the fault time has to be below 1/slope for the first step to pay.
-//   - its curvature. All three are concave: the first pages to be missing cost the most.
-//     Then g falls first and rises afterwards, and the best limit is at one end: 1, or all
-//     that processors allow. The straight line, convex because it ends in a standstill,
-//     is the only one with a best limit in between.
+//   - its curvature. Tay and Zou's f, R and μ are concave in c: the first pages to be missing
+//     cost the most. If that is too much for g, it falls first and rises afterwards, and the
+//     best limit is at one end, 1 or all that processors allow. Only the straight line has
+//     a best limit in between: faults that do not level off end in a standstill.
 //   - its end. Chen's R ends at 120 a second, so that f is bounded and g unbounded if 120
 //     faults take less than a second. A locality's f is bounded, too. Tay and Zou's f
 //     grows as C itself: with x = 1/f, g = 1 − x + x², at most 1, and 3/4 at C = 3/2.
@@ -80,8 +80,8 @@
 //     .5 a limit of 3 leaves the response as it is and makes the slowdown ten times less;
 //     at .9 C = 1 is best by both.
 //   - The rule, and the theory for arrivals, predict the best limit.
-//   - With errors of 30 % and a disk, a reserve is best: C of .6 for θ = 1 to .8 for θ = 2,
-//     where Batat & Feitelson let .8 stand for what is really free.
+//   - With errors of 30 % and a disk, a reserve is best: C of .5 or .6 for θ = 1 to .8 for
+//     θ = 2. (Batat & Feitelson's .8 is for another error, of how much memory is free.)
 //
 // FINDING.md, in the program's folder, has the numbers.
 //

@@ -273,7 +273,8 @@ func TestShapeByHand(t *testing.T) {
 	assert.InDelta(t, math.Sqrt(15*.5*.5/8.75), sh.deviation, 1e-12)
 }
 
-// Ten jobs one after the other: nine tenths of the work are done after nine.
+// Ten jobs of half the memory, in reverse order: nine tenths of the work are done with
+// the ninth.
 func TestThroughputByHand(t *testing.T) {
 	jobs := make([]spaceshare.Job, 10)
 	ends := make([]time.Duration, 10)
@@ -281,8 +282,38 @@ func TestThroughputByHand(t *testing.T) {
 		jobs[i] = spaceshare.Job{Run: time.Second, Memory: memory / 2}
 		ends[9-i] = time.Duration(i+1) * time.Second
 	}
-	ends[0] = time.Hour
-	assert.InDelta(t, .5, throughput(jobs, ends), 1e-12)
+	ends[1], ends[0] = 18*time.Second, time.Hour
+	assert.InDelta(t, 4.5/18, throughput(jobs, ends), 1e-12)
+}
+
+// Three samples: C = 2 is better than 1 in two of them, .8 twice as bad in all.
+func TestTiesByHand(t *testing.T) {
+	c := Default()
+	c.Limits, c.Loads = []float64{.8, 1, 2, 3}, []float64{.5}
+	s := newStudy(c, nil)
+	s.samples = make([]*Sample, 3)
+	s.shape = shape{size: .5, mean: 1, short: 1}
+	s.Costs = []Cost{{Slowdown: step}}
+	for load := range 2 {
+		for _, responses := range [][3]float64{{20, 40, 60}, {10, 20, 30}, {9.9, 20.4, 28}, {14, 29, 44}} {
+			for _, r := range responses {
+				s.outcomes = append(s.outcomes, Outcome{Response: r, Slowdown: 30 / r, Throughput: r * float64(1+load)})
+			}
+		}
+	}
+	cell := s.cell(0, 0)
+	assert.EqualValues(t, 2, cell.Response.Limit)
+	assert.Equal(t, []float64{1, 2}, cell.Response.Ties)
+	assert.InDelta(t, math.Cbrt(.99*1.02*28/30), cell.Response.Ratio.Mean, 1e-12)
+	assert.Equal(t, 0, cell.Response.Pays())
+	assert.EqualValues(t, .8, cell.Slowdown.Limit)
+	assert.Equal(t, []float64{.8}, cell.Slowdown.Ties)
+	assert.Equal(t, Ratio{Mean: cell.Slowdown.Ratio.Mean, Low: cell.Slowdown.Ratio.Mean, High: cell.Slowdown.Ratio.Mean}, cell.Slowdown.Ratio, "half in every sample")
+	assert.InDelta(t, 60, cell.Points[0].Mean.Response+cell.Points[1].Mean.Response, 1e-12)
+	backlog := s.cell(0, 1)
+	assert.EqualValues(t, .8, backlog.Rate.Limit)
+	assert.EqualValues(t, 3, backlog.Rate.Predicted)
+	assert.InDelta(t, 1.5, backlog.Points[3].PredictedRate, 1e-12)
 }
 
 func TestMeasuredFaults(t *testing.T) {
