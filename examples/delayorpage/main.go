@@ -51,7 +51,8 @@ What was supposed, to be confirmed or not:
 Run times and sizes of jobs are those of the Lublin-Feitelson model, arrivals at random,
 memory lognormal. Load is that of memory: what jobs hold over their run times. Every
 limit sees the same jobs; intervals are for all limits together, at 95 %, and a best C
-comes with those that cannot be told from it.
+comes with those that cannot be told from it. The advice is to page if that gains 5 % or
+more for sure, to delay if nothing can gain so much and the greatest limit loses for sure.
 
   delayorpage                               the tables and findings (half a minute)
   delayorpage -out figures                  with plots and all points
@@ -115,8 +116,6 @@ func parse(args []string) (options, error) {
 		return o, command.Input(fmt.Errorf("-access %v: want more than 0, up to a second", o.Access))
 	case o.trace != "" && (given["size"] || given["spread"] || given["error"] || given["bursty"]):
 		return o, command.Input(errors.New("-size, -spread, -error, -bursty: are for generated workloads, not for -trace"))
-	case o.trace != "" && !given["headroom"]:
-		o.Headroom = 2
 	}
 	if o.out != "" {
 		if err := report.Writable(o.out); err != nil {
@@ -265,7 +264,7 @@ func best(s *study.Study) *report.Table {
 	t := &report.Table{Title: "The best limit C* where jobs arrive over time, those not told from it, its figure as a multiple of that with C = 1, and C* by theory", Columns: costColumns(report.Column{Title: "load"})}
 	for _, figure := range []string{"response", "slowdown"} {
 		t.Columns = append(t.Columns, report.Column{Title: figure, Unit: "C*"}, report.Column{Title: "", Unit: "not told apart"},
-			report.Column{Title: "", Unit: "×", Format: "%.3f"}, report.Column{Title: "", Unit: "95 % interval"}, report.Column{Title: "", Unit: "theory"})
+			report.Column{Title: "", Unit: "×", Format: "%.3f"}, report.Column{Title: "", Unit: "95 % interval"}, report.Column{Title: "", Unit: "theory"}, report.Column{Title: "", Unit: "do"})
 	}
 	t.Columns = append(t.Columns, report.Column{Title: "saturated", Unit: "C = 1, C*"})
 	for _, c := range s.Cells {
@@ -274,7 +273,7 @@ func best(s *study.Study) *report.Table {
 		}
 		row := costCells(s.Costs[c.Cost], c.Load)
 		for _, b := range []study.Best{c.Response, c.Slowdown} {
-			row = append(row, b.Limit, set(c, b.Ties), b.Ratio.Mean, fmt.Sprintf("%.3f-%.3f", b.Ratio.Low, b.Ratio.High), b.Predicted)
+			row = append(row, b.Limit, set(c, b.Ties), b.Ratio.Mean, fmt.Sprintf("%.3f-%.3f", b.Ratio.Low, b.Ratio.High), b.Predicted, string(b.Advice))
 		}
 		t.Add(append(row, saturated(s, c))...)
 	}

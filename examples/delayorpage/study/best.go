@@ -38,25 +38,40 @@ type Best struct {
 	Ties      []float64 `json:"cannot_be_told_apart"` // limits that are not worse for sure, itself among them
 	Ratio     Ratio     `json:"ratio"`                // to C = 1
 	Predicted float64   `json:"predicted_c"`
+	Advice    Advice    `json:"advice,omitempty"` // not of a backlog
 }
 
 // Agrees says whether what was predicted cannot be told from the best.
 func (b Best) Agrees() bool { return slices.Contains(b.Ties, b.Predicted) }
 
+// An Advice is what a cell says to do.
+type Advice string
+
+// The advice. Page: the best limit is above 1, and its figure better than that with C = 1
+// for sure, by 5 % or more. Delay: no limit above 1 can be better by so much, and the
+// greatest is worse for sure. Either: it matters little, or cannot be told.
+const (
+	Page   Advice = "page"
+	Delay  Advice = "delay"
+	Either Advice = "either"
+)
+
 // material is the least difference that is worth a decision.
 const material = .05
 
-// Pays says what to do: page, 1, if the best limit lies above 1 and is better than C = 1
-// for sure and by 5 % or more; delay, −1, if every limit above 1 is worse for sure; 0 if
-// it matters little, or cannot be told.
-func (b Best) Pays() int {
-	switch {
-	case b.Limit > 1 && !slices.Contains(b.Ties, 1) && b.Ratio.Mean <= 1-material:
-		return 1
-	case b.Ties[len(b.Ties)-1] <= 1:
-		return -1
+// advise looks at the limits of a cell above 1 and their figures, of which less is better.
+func advise(points []Point, best float64, measured func(Point) Ratio) Advice {
+	advice := Delay
+	for i, p := range points {
+		switch r := measured(p); {
+		case p.Limit <= 1:
+		case p.Limit == best && r.High < 1 && r.Mean <= 1-material:
+			return Page
+		case r.Low < 1-material, i == len(points)-1 && r.Low <= 1:
+			advice = Either
+		}
 	}
-	return 0
+	return advice
 }
 
 // A Cell is a cost at a load.
@@ -145,6 +160,9 @@ func (s *Study) best(c Cell, load int, figure func(*Outcome) *float64, sign floa
 		if sign > 0 && r.Low <= 1 || sign < 0 && r.High >= 1 {
 			b.Ties = append(b.Ties, p.Limit)
 		}
+	}
+	if sign > 0 {
+		b.Advice = advise(c.Points, b.Limit, measured)
 	}
 	return b
 }

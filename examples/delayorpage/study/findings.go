@@ -36,8 +36,8 @@ func (s *Study) rule() claim.Claim {
 	c := claim.Claim{
 		ID: "D-1", Source: "supposed", Says: "where jobs always wait, a limit is worth what the rule says: throughput goes as C/f(C)",
 		Expected: "within 10 % at every limit that a thrashing machine does not make meaningless (g > 0.1)",
-		Why: "jobs are of unequal size, so that memory is not always filled up to the limit: where f rises steeply, less is lost than\n" +
-			"the rule says",
+		Why: "jobs are of unequal size: memory is not always filled up to the limit, so that less is lost where f rises steeply, and\n" +
+			"processors run out sooner than on the average, so that less is won",
 	}
 	worst, sum, n, far := 0., 0., 0, 0
 	s.cellsOf(true, func(cell Cell) {
@@ -108,34 +108,37 @@ func (s *Study) probing() claim.Claim {
 	return c
 }
 
-// Pays, of two figures.
+// rank orders advice by how much may be over-committed.
+func (a Advice) rank() int { return slices.Index([]Advice{Delay, Either, Page}, a) }
+
+// figures are the best limits by response and by slowdown.
 func figures(c Cell) [2]Best { return [2]Best{c.Response, c.Slowdown} }
 
 func (s *Study) byLocality() claim.Claim {
 	c := claim.Claim{
-		ID: "D-4", Source: "supposed", Says: "the higher the locality, the more may be over-committed", Expected: "whether it pays (no, little, yes) never falls with θ, at any fault time, load and figure",
+		ID: "D-4", Source: "supposed", Says: "the higher the locality, the more may be over-committed", Expected: "from delay to either to page with θ, never back, at any fault time and load, by response and by slowdown",
 		Why: "differences that cannot be told from chance",
 	}
 	falls, n := 0, 0
 	for _, fault := range s.config.LocalityFaults {
 		for load := range s.config.Loads {
 			for figure := range 2 {
-				last := -1
+				last := Delay
 				for cost, x := range s.Costs {
 					if x.Model != LocalityModel || x.Fault != fault {
 						continue
 					}
-					pays := figures(s.Cells[cost*len(s.loads())+load])[figure].Pays()
+					advice := figures(s.Cells[cost*len(s.loads())+load])[figure].Advice
 					n++
-					if pays < last {
+					if advice.rank() < last.rank() {
 						falls++
 					}
-					last = pays
+					last = advice
 				}
 			}
 		}
 	}
-	c.Measured = fmt.Sprintf("falls %d times in %d\n", falls, n)
+	c.Measured = fmt.Sprintf("back %d times in %d\n", falls, n)
 	for _, t := range s.Thresholds {
 		if t.Model == LocalityModel {
 			c.Measured += fmt.Sprintf("throughput gains at C = %v if a fault takes less than %v (θ = %v)\n", t.Limit, round(t.Fault), t.Locality)
@@ -160,7 +163,7 @@ func round(d time.Duration) time.Duration {
 func (s *Study) byLoad() claim.Claim {
 	c := claim.Claim{
 		ID: "D-5", Source: "supposed", Says: "the higher the load, the less should be over-committed: when the machine is full everybody pays",
-		Expected: "whether it pays never rises with the load, for any cost and figure",
+		Expected: "from page to either to delay with the load, never back, for any cost, by response and by slowdown",
 		Why: "load lets the rule decide. Where C/f(C) > 1 a high load makes over-commitment the only way to keep up, and where it is\n" +
 			"below 1, ruin. At a low load there is little to gain or lose by either, for the mean response",
 	}
@@ -173,7 +176,7 @@ func (s *Study) byLoad() claim.Claim {
 			if len(cells) == 0 {
 				continue
 			}
-			switch first, last := figures(cells[0])[figure].Pays(), figures(cells[len(cells)-1])[figure].Pays(); {
+			switch first, last := figures(cells[0])[figure].Advice.rank(), figures(cells[len(cells)-1])[figure].Advice.rank(); {
 			case last > first:
 				up++
 			case last < first:
@@ -183,7 +186,7 @@ func (s *Study) byLoad() claim.Claim {
 			}
 		}
 		rises += up
-		c.Measured += fmt.Sprintf("by %s, from the lowest load to the highest: rises for %d costs, falls for %d, stays for %d\n", name, up, down, same)
+		c.Measured += fmt.Sprintf("by %s, from the lowest load to the highest: towards page for %d costs, towards delay for %d, as it was for %d\n", name, up, down, same)
 	}
 	c.Verdict = claim.Judge(rises == 0, rises < len(s.Costs))
 	return c
@@ -201,11 +204,11 @@ func (s *Study) byFigure() claim.Claim {
 		if cell.Slowdown.Ties[len(cell.Slowdown.Ties)-1] < cell.Response.Ties[0] {
 			below++
 		}
-		if cell.Slowdown.Pays() > cell.Response.Pays() {
+		if cell.Slowdown.Advice.rank() > cell.Response.Advice.rank() {
 			above++
 		}
 	})
-	c.Measured = fmt.Sprintf("lower in %d of %d cells; over-commitment pays for slowdown but not, or not for sure, for response in %d\n"+
+	c.Measured = fmt.Sprintf("lower in %d of %d cells; the advice by slowdown is closer to page in %d\n"+
 		"a mean run time of waiting adds %.0f to the mean slowdown, one of running longer adds 1", below, n, above, s.shape.short)
 	c.Verdict = claim.Judge(below == 0)
 	return c
@@ -266,26 +269,25 @@ func (s *Study) models() claim.Claim {
 			"f of Tay and Zou grows as C itself, so that nothing is to be gained, ever; f of a locality is bounded by its rate\n" +
 			"of faults without any memory",
 	}
-	word := map[int]string{-1: "delay", 0: "either", 1: "page"}
 	same := true
 	faults := slices.Clone(s.config.ChenFaults)
 	for load, at := range s.config.Loads {
 		for _, fault := range append(faults, 0) {
 			var says []string
-			seen := map[int]bool{}
+			seen := map[Advice]bool{}
 			for cost, x := range s.Costs {
 				if x.Fault != fault {
 					continue
 				}
-				b := s.Cells[cost*len(s.loads())+load].Response
+				advice := s.Cells[cost*len(s.loads())+load].Response.Advice
 				name := x.Model
 				if x.Locality > 0 {
 					name = fmt.Sprintf("θ=%v", x.Locality)
 				}
-				says = append(says, fmt.Sprintf("%s %s", name, word[b.Pays()]))
-				seen[b.Pays()] = true
+				says = append(says, fmt.Sprintf("%s %s", name, advice))
+				seen[advice] = true
 			}
-			if seen[-1] && seen[1] {
+			if seen[Delay] && seen[Page] {
 				same = false
 			}
 			label := "any fault"

@@ -52,9 +52,9 @@ func TestWithoutCostTheGreatestLimitIsBest(t *testing.T) {
 		for _, b := range []Best{c.Response, c.Slowdown} {
 			assert.Contains(t, b.Ties, 3., "load %v", c.Load)
 			assert.EqualValues(t, 3, b.Predicted)
-			assert.GreaterOrEqual(t, b.Pays(), 0)
+			assert.NotEqual(t, Delay, b.Advice)
 			if c.Load == .9 {
-				assert.Equal(t, 1, b.Pays())
+				assert.Equal(t, Page, b.Advice)
 			}
 		}
 		for i, p := range c.Points[1:] {
@@ -81,7 +81,7 @@ func TestWithEndlessCostNoLimitAboveOneIsBest(t *testing.T) {
 			assert.EqualValues(t, 1, b.Limit)
 			assert.EqualValues(t, 1, b.Predicted)
 			assert.Equal(t, []float64{1}, b.Ties)
-			assert.Equal(t, -1, b.Pays())
+			assert.Equal(t, Delay, b.Advice)
 		}
 		for _, p := range c.Points[3:] {
 			assert.Greater(t, p.Response.Low, 1.)
@@ -191,19 +191,27 @@ func TestIntervalsByHand(t *testing.T) {
 	assert.Equal(t, Ratio{1, 1, 1}, ratio([]float64{0, 0, 0}, 7))
 }
 
-func TestPaysIsForMaterialDifferences(t *testing.T) {
+func TestAdvice(t *testing.T) {
+	at := func(limit, low, mean, high float64) Point {
+		return Point{Limit: limit, Response: Ratio{mean, low, high}}
+	}
+	reserve, one := at(.8, .3, .4, .5), at(1, 1, 1, 1)
 	for _, c := range []struct {
-		best Best
-		want int
+		name   string
+		points []Point
+		best   float64
+		want   Advice
 	}{
-		{Best{Limit: 2, Ties: []float64{2, 3}, Ratio: Ratio{Mean: .9}}, 1},
-		{Best{Limit: 2, Ties: []float64{2, 3}, Ratio: Ratio{Mean: .96}}, 0},
-		{Best{Limit: 2, Ties: []float64{1, 2, 3}, Ratio: Ratio{Mean: .9}}, 0},
-		{Best{Limit: 1, Ties: []float64{1, 3}, Ratio: Ratio{Mean: 1}}, 0},
-		{Best{Limit: 1, Ties: []float64{1}, Ratio: Ratio{Mean: 1}}, -1},
-		{Best{Limit: .8, Ties: []float64{.8}, Ratio: Ratio{Mean: .5}}, -1},
+		{"better for sure, and by much", []Point{one, at(2, .8, .9, .99), at(3, .9, 1, 1.1)}, 2, Page},
+		{"better for sure, but little", []Point{one, at(2, .951, .96, .99), at(3, 1.1, 1.2, 1.3)}, 2, Delay},
+		{"little, or maybe not", []Point{one, at(2, .94, .96, .99), at(3, 1.1, 1.2, 1.3)}, 2, Either},
+		{"maybe better", []Point{one, at(2, .8, .9, 1.01), at(3, 1.1, 1.2, 1.3)}, 2, Either},
+		{"the same", []Point{one, at(2, .99, 1, 1.01), at(3, .99, 1, 1.01)}, 1, Either},
+		{"no difference at first", []Point{one, at(2, 1, 1, 1), at(3, 1.1, 1.2, 1.3)}, 1, Delay},
+		{"worse", []Point{one, at(2, 1.01, 1.1, 1.2), at(3, 1.01, 1.1, 1.2)}, 1, Delay},
+		{"a reserve is no paging", []Point{reserve, one, at(2, 1.01, 1.1, 1.2)}, .8, Delay},
 	} {
-		assert.Equal(t, c.want, c.best.Pays(), "%+v", c.best)
+		assert.Equal(t, c.want, advise(c.points, c.best, func(p Point) Ratio { return p.Response }), c.name)
 	}
 }
 
@@ -305,7 +313,8 @@ func TestTiesByHand(t *testing.T) {
 	assert.EqualValues(t, 2, cell.Response.Limit)
 	assert.Equal(t, []float64{1, 2}, cell.Response.Ties)
 	assert.InDelta(t, math.Cbrt(.99*1.02*28/30), cell.Response.Ratio.Mean, 1e-12)
-	assert.Equal(t, 0, cell.Response.Pays())
+	assert.Equal(t, Either, cell.Response.Advice)
+	assert.Empty(t, s.cell(0, 1).Rate.Advice)
 	assert.EqualValues(t, .8, cell.Slowdown.Limit)
 	assert.Equal(t, []float64{.8}, cell.Slowdown.Ties)
 	assert.Equal(t, Ratio{Mean: cell.Slowdown.Ratio.Mean, Low: cell.Slowdown.Ratio.Mean, High: cell.Slowdown.Ratio.Mean}, cell.Slowdown.Ratio, "half in every sample")
