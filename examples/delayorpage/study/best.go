@@ -140,8 +140,9 @@ func slowdownOf(o *Outcome) *float64   { return &o.Slowdown }
 func throughputOf(o *Outcome) *float64 { return &o.Throughput }
 
 // best finds the limit with the least figure if sign is 1, with the greatest if it is
-// −1, and what theory says: the limit of the least prediction, or if no machine keeps
-// up, of the greatest throughput.
+// −1, and what theory says: the limit of the least prediction, the greatest of several
+// (processors then run out before memory), or if no machine keeps up, the limit of the
+// greatest throughput.
 func (s *Study) best(c Cell, load int, figure func(*Outcome) *float64, sign float64, measured func(Point) Ratio, predicted func(Point) float64) Best {
 	best, theory := c.Points[0], c.Points[0]
 	at := 0
@@ -150,7 +151,7 @@ func (s *Study) best(c Cell, load int, figure func(*Outcome) *float64, sign floa
 			best, at = p, i+1
 		}
 		switch a, b := predicted(p), predicted(theory); {
-		case a > 0 && (b == 0 || a < b), a == 0 && b == 0 && p.PredictedRate > theory.PredictedRate:
+		case a > 0 && (b == 0 || a <= b), a == 0 && b == 0 && p.PredictedRate > theory.PredictedRate:
 			theory = p
 		}
 	}
