@@ -54,7 +54,7 @@ limit sees the same jobs; intervals are for all limits together, at 95 %, and a 
 comes with those that cannot be told from it. The advice is to page if that gains 5 % or
 more for sure, to delay if nothing can gain so much and the greatest limit loses for sure.
 
-  delayorpage                               the tables and findings (half a minute)
+  delayorpage                               the tables and findings (under a minute)
   delayorpage -out figures                  with plots and all points
   delayorpage -error .3                     what jobs use is 30 % off what they ask for
   delayorpage -headroom 2                   half of the processors idle when memory is full

@@ -69,18 +69,19 @@
 // For jobs that hold an eighth of the memory each, four times the processors that are in
 // use when memory is full, and limits up to 3:
 //
-//   - Neither, as a rule: it depends on the time of a fault, by far more than on load. By
-//     throughput a limit of 3 beats 1 if a fault takes less than 39 µs (θ = 1), 3.2 ms
-//     (θ = 2), at 2 µs a reference, or 5.7 ms (chen); never with tay-zou. With a disk, at
-//     10 ms, all models say delay, and by factors.
+//   - It depends on how long a fault takes, by far more than on load. By throughput a limit
+//     of 3 beats 1 if a fault takes less than 39 µs (θ = 1), 3.2 ms (θ = 2), at 2 µs a
+//     reference, or 5.7 ms (chen); never with tay-zou. With a disk, 10 ms a fault, all models
+//     say delay. They disagree on what it costs not to: at load .7 C = 1.2 multiplies the mean
+//     response by 1.4 (tay-zou), 20 (θ = 2), 24 (chen) or 2600 (θ = 1).
 //   - A little is no test for a lot. With chen and 5 ms, C = 1.05 loses 5 % of the
 //     throughput, 1.5 loses 24 %, and 3 gains 22 %.
-//   - Load does not lower the best limit, but decides how much is at stake.
+//   - Load does not lower the best limit by response, but decides how much is at stake.
 //   - Mean slowdown asks for more over-commitment than mean response. With tay-zou at load
-//     .5 a limit of 3 leaves the response as it is and makes the slowdown ten times less;
-//     at .9 C = 1 is best by both.
-//   - The rule, and the theory for arrivals, predict the best limit.
-//   - With errors of 30 % and a disk, a reserve is best: C of .5 or .6 for θ = 1 to .8 for
+//     .5 a limit of 3 adds 4 % to the response and divides the slowdown by 11; at .9 C = 1 is
+//     best by both.
+//   - The rule, and the theory for arrivals, predict the best limit nearly always.
+//   - With errors of 30 % and a disk, a reserve is best: C of .5 or .6 for θ = 1, .8 for
 //     θ = 2. (Batat & Feitelson's .8 is for another error, of how much memory is free.)
 //
 // FINDING.md, in the program's folder, has the numbers.
