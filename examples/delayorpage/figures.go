@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gangkit/gangkit/examples/delayorpage/study"
+	"github.com/gangkit/gangkit/examples/kit/parallel"
 	"github.com/gangkit/gangkit/examples/kit/report"
 )
 
@@ -31,18 +32,13 @@ func write(ctx context.Context, s *study.Study, c study.Config, folder string) e
 	f.costs()
 	f.throughputs()
 	f.phases()
-	for _, d := range f.drawings {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	return parallel.Each(ctx, len(f.drawings), func(_ context.Context, i int) error {
+		d := f.drawings[i]
 		if d.err != nil {
 			return d.err
 		}
-		if err := report.Save(filepath.Join(folder, d.name), d.plot); err != nil {
-			return err
-		}
-	}
-	return nil
+		return report.Save(filepath.Join(folder, d.name), d.plot)
+	}, nil)
 }
 
 // points is the table of all points.

@@ -99,7 +99,7 @@ func parse(args []string) (options, error) {
 			o.Jobs = 300
 		}
 		o.Limits = []float64{.8, 1, 1.05, 1.2, 1.5, 2, 3}
-		o.References = 200_000
+		o.References = 50_000
 		o.Localities = []float64{1, 1.5, 2}
 		o.LocalityFaults = []time.Duration{10 * time.Millisecond, 100 * time.Microsecond}
 		o.ChenFaults = []time.Duration{10 * time.Millisecond, time.Millisecond}

@@ -22,11 +22,18 @@ var program = commandtest.Program{Name: "delayorpage", Run: delayorpage}
 var small = []string{"-quick", "-seeds", "2", "-jobs", "40"}
 
 func TestTextHasTablesAndFindings(t *testing.T) {
-	out := t.TempDir()
-	stdout := program.Succeeds(t, append(small, "-out", out)...)
+	stdout := program.Succeeds(t, small...)
 	for _, text := range []string{"2 samples, 80 jobs", "Throughput if jobs always wait", "a page fault takes less than", "The best limit C*", "D-1 ", "D-9 ", "locality", "tay-zou", "chen-line"} {
 		assert.Contains(t, stdout, text)
 	}
+}
+
+func TestOutputFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many plots: a minute with the race detector")
+	}
+	out := t.TempDir()
+	program.Succeeds(t, append(small, "-out", out)...)
 	for _, name := range []string{
 		"points.csv", "rules.csv", "best.csv", "thresholds.csv", "phases.png", "limit-locality-fault-100us-response.svg", "limit-chen-slowdown.png",
 		"cost-locality-theta-1.5-fault-10ms-response.png", "cost-tay-zou-slowdown.svg", "throughput-locality-fault-10ms.png", "throughput-other-models.svg",
@@ -76,7 +83,7 @@ func TestBadInputIsOneLineAndStatus2(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.swf")
 	require.NoError(t, os.WriteFile(log, []byte("; MaxProcs: 4\n1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 1 -1 -1\n"), 0o666))
 	for _, args := range [][]string{
-		{"-seeds", "1"}, {"-jobs", "1"}, {"-jobs", "many"}, {"-seed", "-1"}, {"-size", "0"}, {"-size", "NaN"}, {"-size", ".6"}, {"-spread", "-1"},
+		{"-seeds", "1"}, {"-jobs", "1"}, {"-jobs", "many"}, {"-seed", "-1"}, {"-size", "0"}, {"-size", "NaN"}, {"-size", ".6"}, {"-size", "1e-9"}, {"-spread", "-1"},
 		{"-error", "-1"}, {"-error", "NaN"}, {"-headroom", "0"}, {"-headroom", "Inf"}, {"-access", "0"}, {"-access", "2s"}, {"-speed"}, {"log.swf"},
 		{"-out", "/dev/null/x"}, {"-trace", log}, {"-trace", log + ".gz"}, {"-trace", log, "-size", ".1"}, {"-trace", log, "-bursty"},
 	} {

@@ -64,8 +64,8 @@ func (c Config) check() error {
 	switch {
 	case c.Seeds < 2 || c.Jobs < 2:
 		return fmt.Errorf("%d samples of %d jobs: %w", c.Seeds, c.Jobs, ErrConfig)
-	case !(c.Size > 0 && c.Size <= largest):
-		return fmt.Errorf("size %v, not in (0, %v]: %w", c.Size, largest, ErrConfig)
+	case !(c.Size >= .001 && c.Size <= largest):
+		return fmt.Errorf("size %v, not in [0.001, %v]: %w", c.Size, largest, ErrConfig)
 	case !(c.Spread >= 0 && c.Spread <= 3):
 		return fmt.Errorf("spread %v, not in [0, 3]: %w", c.Spread, ErrConfig)
 	case !(c.Error >= 0 && c.Error <= 3):
