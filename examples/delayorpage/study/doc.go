@@ -76,7 +76,8 @@
 //     response by 1.4 (tay-zou), 20 (θ = 2), 24 (chen) or 2600 (θ = 1).
 //   - A little is no test for a lot. With chen and 5 ms, C = 1.05 loses 5 % of the
 //     throughput, 1.5 loses 24 %, and 3 gains 22 %.
-//   - Load does not lower the best limit by response, but decides how much is at stake.
+//   - By response load lowers the best limit only where the cost is convex (chen-line at 5 ms:
+//     1.5, 1.3, 1.2 at loads of .5, .7, .9). Elsewhere it decides how much is at stake.
 //   - Mean slowdown asks for more over-commitment than mean response. With tay-zou at load
 //     .5 a limit of 3 adds 4 % to the response and divides the slowdown by 11; at .9 C = 1 is
 //     best by both.

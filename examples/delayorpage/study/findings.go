@@ -165,10 +165,12 @@ func (s *Study) byLoad() claim.Claim {
 		ID: "D-5", Source: "supposed", Says: "the higher the load, the less should be over-committed: when the machine is full everybody pays",
 		Expected: "from page to either to delay with the load, never back, for any cost, by response and by slowdown",
 		Why: "load lets the rule decide. Where C/f(C) > 1 a high load makes over-commitment the only way to keep up, and where it is\n" +
-			"below 1, ruin. At a low load there is little to gain or lose by either, for the mean response",
+			"below 1, ruin. At a low load there is little to gain or lose by either, for the mean response. Only where the cost is\n" +
+			"convex, so that the best limit lies between, does it fall",
 	}
 	names := [2]string{"response", "slowdown"}
 	rises := 0
+	var lower []string
 	for figure, name := range names {
 		up, down, same := 0, 0, 0
 		for cost := range s.Costs {
@@ -184,10 +186,18 @@ func (s *Study) byLoad() claim.Claim {
 			default:
 				same++
 			}
+			if figure == 0 && cells[len(cells)-1].Response.Limit < cells[0].Response.Limit {
+				limits := make([]string, len(cells))
+				for i, cell := range cells {
+					limits[i] = fmt.Sprint(cell.Response.Limit)
+				}
+				lower = append(lower, fmt.Sprintf("%v: %s", s.Costs[cost], strings.Join(limits, ", ")))
+			}
 		}
 		rises += up
 		c.Measured += fmt.Sprintf("by %s, from the lowest load to the highest: towards page for %d costs, towards delay for %d, as it was for %d\n", name, up, down, same)
 	}
+	c.Measured += "C* by response falls with the load for: " + strings.Join(append(lower, fmt.Sprintf("%d in all", len(lower))), "; ")
 	c.Verdict = claim.Judge(rises == 0, rises < len(s.Costs))
 	return c
 }
