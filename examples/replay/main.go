@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -57,7 +58,12 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 
-	outcomes, err := run(ctx, o, w, memory, job, command.Progress(stderr, "replaying", int64(len(w.Jobs)*len(o.policies))))
+	c := o.config(memory)
+	c.Follow, c.Decisions = job, job >= 0
+	if o.out != "" && job < 0 {
+		c.Follow, c.Decisions, c.Brief = example(w), true, true
+	}
+	outcomes, err := run(ctx, o.policies, w, c, command.Progress(stderr, "replaying", int64(len(w.Jobs)*len(o.policies))))
 	if err != nil {
 		return err
 	}
@@ -68,6 +74,14 @@ func replay(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	}
 	if o.out != "" {
 		if err := writeReport(ctx, o, w, outcomes); err != nil {
+			return err
+		}
+		p, err := page(ctx, o, w, c, outcomes)
+		if err != nil {
+			return err
+		}
+		p.Command = commandLine(args)
+		if err := report.WriteFile(filepath.Join(o.out, "report.html"), p.WriteHTML); err != nil {
 			return err
 		}
 	}
@@ -122,22 +136,19 @@ func source(o *options) (*workload.Workload, error) {
 	return workload.Read(o.trace, r, o.processors)
 }
 
-// run runs the workload under every policy, as many at a time as there are cores. If
-// job is an index, what was decided on it is told.
-func run(ctx context.Context, o *options, w *workload.Workload, memory int64, job int, progress *report.Progress) ([]*compare.Outcome, error) {
+// run runs the workload under every policy, as many at a time as there are cores.
+func run(ctx context.Context, policies []compare.Policy, w *workload.Workload, c compare.Config, progress *report.Progress) ([]*compare.Outcome, error) {
 	defer progress.Done()
 	var guard sync.Mutex
-	c := o.config(memory)
-	c.Follow, c.Decisions = job, job >= 0
 	c.Progress = func(ended int) {
 		guard.Lock()
 		defer guard.Unlock()
 		progress.Add(int64(ended))
 	}
-	outcomes := make([]*compare.Outcome, len(o.policies))
-	return outcomes, parallel.Each(ctx, len(o.policies), func(ctx context.Context, i int) (err error) {
-		if outcomes[i], err = o.policies[i].Run(ctx, w, c); err != nil {
-			return fmt.Errorf("%s: %w", o.policies[i].Name, err)
+	outcomes := make([]*compare.Outcome, len(policies))
+	return outcomes, parallel.Each(ctx, len(policies), func(ctx context.Context, i int) (err error) {
+		if outcomes[i], err = policies[i].Run(ctx, w, c); err != nil {
+			return fmt.Errorf("%s: %w", policies[i].Name, err)
 		}
 		return nil
 	}, nil)

@@ -167,7 +167,7 @@ func TestReportFolder(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"gantt-easy+memory.png", "gantt-easy+memory.svg", "gantt-easy.png", "gantt-easy.svg",
-		"queue.png", "queue.svg", "slowdown.png", "slowdown.svg", "table.csv", "table.json",
+		"queue.png", "queue.svg", "report.html", "slowdown.png", "slowdown.svg", "table.csv", "table.json",
 		"utilisation.png", "utilisation.svg", "wait.png", "wait.svg",
 	}, names)
 }
@@ -180,6 +180,37 @@ func TestSameSeedSameBytes(t *testing.T) {
 	assert.Equal(t, first, second)
 	_, other, _ := call(t, "-jobs", "1000", "-seed", "8")
 	assert.NotEqual(t, first, other)
+}
+
+// The folder, too, down to the last byte.
+func TestSameSeedSameReport(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var reports [2][]byte
+	var tables [2][]byte
+	for i, cores := range []int{1, 4} {
+		runtime.GOMAXPROCS(cores)
+		out := filepath.Join(t.TempDir(), "figures")
+		require.NoError(t, os.MkdirAll(out, 0o777))
+		t.Chdir(filepath.Dir(out)) // the page has the command line
+		status, _, stderr := call(t, "-jobs", "300", "-procs", "32", "-policy", "easy+relaxed,conservative,gang+memory,paired,fjt", "-out", "figures")
+		require.Zero(t, status, stderr)
+		reports[i], tables[i] = []byte(read(t, out, "report.html")), []byte(read(t, out, "table.json"))
+	}
+	assert.Equal(t, string(reports[0]), string(reports[1]))
+	assert.Equal(t, string(tables[0]), string(tables[1]))
+}
+
+func TestReportTellsOfAJob(t *testing.T) {
+	out := t.TempDir()
+	status, _, stderr := call(t, "-trace", write(t, five), "-memory", "1000MiB", "-out", out, "-explain", "5")
+	require.Zero(t, status, stderr)
+	page := read(t, out, "report.html")
+	for _, want := range []string{
+		"job 5, 1 processors", "waits for memory", "0 ahead, reserved to start at 160 s", "gets slot 1 of", "Of gang scheduling", "the matrix at",
+		"around the longest queue", "responds fastest",
+	} {
+		assert.True(t, strings.Contains(page, want), want)
+	}
 }
 
 func TestHelpTeaches(t *testing.T) {

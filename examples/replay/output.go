@@ -126,18 +126,18 @@ func table(o *options, w *workload.Workload, outcomes []*compare.Outcome) *repor
 			w.Name, humanize.Comma(int64(len(w.Jobs))), humanize.Comma(int64(w.Processors)), w.Load(), o.order),
 		Columns: []report.Column{
 			{Title: "policy"},
-			{Title: "wait", Unit: "mean, s", Format: "%.0f"},
-			{Title: "response", Unit: "mean, s", Format: "%.0f"},
-			{Title: "±", Unit: "95 %", Format: "%.0f"},
-			{Title: "median", Unit: "s", Format: "%.0f"},
-			{Title: "95th", Unit: "s", Format: "%.0f"},
-			{Title: "slowdown", Unit: "mean", Format: "%.2f"},
-			{Title: "median", Format: "%.2f"},
-			{Title: "95th", Format: "%.1f"},
-			{Title: "util.", Unit: "%", Format: "%.1f"},
-			{Title: "memory", Unit: mark("held %", made), Format: "%.1f"},
-			{Title: "paging", Unit: mark("mean, s", made), Format: "%.0f"},
-			{Title: "never", Unit: "started"},
+			{Title: "wait", Unit: "mean, s", Format: "%.0f", Better: report.Lower, About: "From submission to start."},
+			{Title: "response", Unit: "mean, s", Format: "%.0f", Better: report.Lower, About: "From submission to end."},
+			{Title: "±", Unit: "95 %", Format: "%.0f", About: "Half of the confidence interval of the mean response, by batch means."},
+			{Title: "median", Unit: "s", Format: "%.0f", About: "Of the response."},
+			{Title: "95th", Unit: "s", Format: "%.0f", About: "Percentile of the response."},
+			{Title: "slowdown", Unit: "mean", Format: "%.2f", Better: report.Lower, About: "Bounded: response over run time, where less than 10 s counts as 10 s."},
+			{Title: "median", Format: "%.2f", About: "Of the bounded slowdown."},
+			{Title: "95th", Format: "%.1f", About: "Percentile of the bounded slowdown."},
+			{Title: "util.", Unit: "%", Format: "%.1f", Better: report.Higher, About: "Useful work, of what the processors could do until the last job ended."},
+			{Title: "memory", Unit: mark("held %", made), Format: "%.1f", Synthetic: made, About: "Memory that jobs held in the mean, of what there is."},
+			{Title: "paging", Unit: mark("mean, s", made), Format: "%.0f", Better: report.Lower, Synthetic: made, About: "For how long a job waited for its memory while it had processors."},
+			{Title: "never", Unit: "started", About: "Jobs that had not started when the run was given up."},
 		},
 	}
 	for _, r := range outcomes {
@@ -296,6 +296,9 @@ func writeReport(ctx context.Context, o *options, w *workload.Workload, outcomes
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if r.Unfinished > 0 {
+			continue // what there is of its jobs is cut off
+		}
 		waits = append(waits, report.Sample{Name: r.Policy.Name, Values: values(r.Jobs, func(j metrics.Job) float64 { return j.Wait().Seconds() })})
 		slowdowns = append(slowdowns, report.Sample{Name: r.Policy.Name, Values: values(r.Jobs, func(j metrics.Job) float64 { return j.BoundedSlowdown(metrics.Tau) })})
 		timeline, err := metrics.Timeline(r.Jobs)
@@ -304,6 +307,9 @@ func writeReport(ctx context.Context, o *options, w *workload.Workload, outcomes
 		}
 		queue = append(queue, series(r.Policy.Name, timeline, func(s metrics.Sample) float64 { return float64(s.Queued) }))
 		busy = append(busy, series(r.Policy.Name, timeline, func(s metrics.Sample) float64 { return 100 * float64(s.Processors) / float64(w.Processors) }))
+		if !r.Policy.Space() {
+			continue // jobs share processors, or change them
+		}
 		from, to := window(timeline)
 		chart, err := report.Gantt(fmt.Sprintf("%s: around the longest queue", r.Policy.Name), bars(w, r), w.Processors, from, to)
 		if err != nil {

@@ -99,6 +99,9 @@ func (p Policy) shared() bool { return p.base == "gang" || p.base == "paired" }
 // Molds tells whether jobs start on fewer processors than they ask for.
 func (p Policy) Molds() bool { return slices.Contains(moldable, p.base) }
 
+// KnowsMemory tells whether jobs wait for memory, or page without it.
+func (p Policy) KnowsMemory() bool { return p.form != Plain || p.shared() }
+
 // Space tells whether a job has its processors for itself, and for good.
 func (p Policy) Space() bool { return !p.shared() && !p.Molds() }
 
@@ -123,8 +126,11 @@ type Config struct {
 	Quantum   time.Duration // of gang scheduling; 0 means a minute
 
 	// Follow is the index of a job whose decisions are told, if Decisions is set.
+	// Under space sharing that asks the policy at every instant of its wait; if Brief,
+	// only at the first hundred, and then each time that the wait has grown by a tenth.
 	Follow    int
 	Decisions bool
+	Brief     bool
 
 	// Progress, if set, is told of jobs that ended, some at a time.
 	Progress func(ended int)

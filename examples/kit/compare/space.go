@@ -12,6 +12,9 @@ import (
 	"github.com/gangkit/gangkit/paging"
 )
 
+// brief is at how many instants a brief explanation asks every time.
+const brief = 100
+
 // unlimited is C of a limit that no demand reaches.
 const unlimited = 1e18
 
@@ -37,10 +40,15 @@ func (r *run) machine() spaceshare.Config {
 func (r *run) space(ctx context.Context) error {
 	c := r.machine()
 	var last reason
+	asked, next := 0, time.Duration(0)
 	c.Watch = func(now time.Duration, m *spaceshare.Machine) {
 		r.progress(m.Ended())
-		if r.config.Decisions && m.Waiting(r.config.Follow) {
-			r.explain(now, m, &last)
+		if !r.config.Decisions || now < next || !m.Waiting(r.config.Follow) {
+			return
+		}
+		r.explain(now, m, &last)
+		if asked++; r.config.Brief && asked >= brief {
+			next = now + (now-r.workload.Jobs[r.config.Follow].Submit)/10
 		}
 	}
 	result, err := spaceshare.Replay(ctx, r.workload.Jobs, c)

@@ -30,7 +30,7 @@ func Bars(title, y string, labels []string, stacked bool, names []string, values
 				return nil, fmt.Errorf("series %q, bar %d: %v in a stack: %w", name, k, v, ErrData)
 			}
 		}
-		if _, err := check([]Series{{name, points}}); err != nil {
+		if _, err := check([]Series{{Name: name, Points: points}}); err != nil {
 			return nil, err
 		}
 		if len(points) != len(labels) {

@@ -40,7 +40,7 @@ type timelineCurve struct {
 // from which on the value is Y, ≥ 0. It keeps the curve as Steps would draw it,
 // 500 intervals with mean and range, if it is longer; steps is the caller's. O(n).
 func (t *Timeline) Add(name string, steps plotter.XYs) error {
-	if _, err := check([]Series{{name, steps}}); err != nil {
+	if _, err := check([]Series{{Name: name, Points: steps}}); err != nil {
 		return err
 	}
 	c := timelineCurve{name: name}

@@ -87,7 +87,7 @@ var (
 func (p *Page) WriteHTML(w io.Writer) error {
 	names := &styles{of: map[string]int{}}
 	v := view{
-		Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
+		Page: p, Answer: p.Answer, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Security: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
 			digest(pageCSS), digest(pageJS)),
 	}
@@ -349,6 +349,9 @@ func (t *tableView) facts() []fact {
 				worst, f.Worst, f.WorstName = cell, cell.Text, row[0].Text
 			}
 		}
+		if n := len(f.Names); n > 3 {
+			f.Names = []string{fmt.Sprintf("%d policies", n)}
+		}
 		if f.Value != "" {
 			seen[c.Title] = true
 			facts = append(facts, f)
@@ -366,9 +369,6 @@ func (t *tableView) answer(facts []fact) string {
 	wins := map[string][]string{}
 	for _, f := range facts {
 		who := sentence(f.Names)
-		if len(f.Names) > 3 {
-			who = fmt.Sprintf("%d policies", len(f.Names))
-		}
 		if wins[who] == nil {
 			winners = append(winners, who)
 		}

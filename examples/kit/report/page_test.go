@@ -516,3 +516,18 @@ func TestPageOfManyJobsIsSmall(t *testing.T) {
 	assert.Less(t, size, 2_000_000)
 	assert.Greater(t, size, 500_000, "it is all there")
 }
+
+func TestPageTakesTheAnswerThatItIsGiven(t *testing.T) {
+	table := &report.Table{Columns: []report.Column{{Title: "policy"}, {Title: "wait", Better: report.Lower}}}
+	table.Add("easy", 3)
+	table.Add("fcfs", 4)
+	for given, want := range map[string]string{"": "easy", "It depends.": "It depends."} {
+		var text strings.Builder
+		p := report.Page{Title: "t", Answer: given, Tables: []*report.Table{table}}
+		require.NoError(t, p.WriteHTML(&text))
+		_, rest, found := strings.Cut(text.String(), `<p class="answer">`)
+		require.True(t, found)
+		answer, _, _ := strings.Cut(rest, "</p>")
+		assert.Contains(t, answer, want)
+	}
+}
