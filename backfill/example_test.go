@@ -291,3 +291,30 @@ func Example_gantt() {
 	// D x2 |DDDD
 	// E x2 |...........EEEEEEEEE
 }
+
+// A job that is cancelled gives its reservation back.
+func ExamplePlanner_Cancel() {
+	p, err := backfill.NewPlanner[string](backfill.Machine{Capacity: []int64{4}, Depth: backfill.EASY})
+	if err != nil {
+		panic(err)
+	}
+	for _, j := range []struct {
+		id         string
+		processors int64
+		hours      time.Duration
+	}{{"running", 3, 2}, {"wide", 4, 1}, {"long", 1, 9}} {
+		if err := p.Submit(j.id, backfill.Job{Need: []int64{j.processors}, Estimate: j.hours * time.Hour}); err != nil {
+			panic(err)
+		}
+	}
+	starts, err := p.AppendStarts(nil, 0)
+	fmt.Println(starts, err) // the long one would delay the wide one
+	if err := p.Cancel(time.Hour, "wide"); err != nil {
+		panic(err)
+	}
+	starts, err = p.AppendStarts(nil, time.Hour)
+	fmt.Println(starts, err)
+	// Output:
+	// [running] <nil>
+	// [long] <nil>
+}

@@ -126,3 +126,42 @@ func ExampleNetwork_Migration() {
 	// 53.787s
 	// true false
 }
+
+// What a machine says of itself, and what the others make of it.
+func ExampleMachine() {
+	const mb = 1 << 20
+	policy, err := loadshare.NewPolicy(loadshare.Config{Fit: true})
+	if err != nil {
+		panic(err)
+	}
+	for _, demand := range []int64{61, 115, 122, 150} {
+		m := loadshare.Machine{Jobs: 2, Demand: demand * mb, Memory: 122 * mb, Free: max(0, 122-demand) * mb, Threshold: -.05}
+		fmt.Printf("Q = %+.2f: accepts submissions %v, takes a job of 20 MB %v, a job is to leave %v\n",
+			m.Oversize(), m.Accepts(), policy.Takes(m, 20*mb), policy.Short(m))
+	}
+	// Output:
+	// Q = -0.50: accepts submissions true, takes a job of 20 MB true, a job is to leave false
+	// Q = -0.06: accepts submissions true, takes a job of 20 MB false, a job is to leave false
+	// Q = +0.00: accepts submissions false, takes a job of 20 MB false, a job is to leave false
+	// Q = +0.23: accepts submissions false, takes a job of 20 MB false, a job is to leave true
+}
+
+// Any selector goes with any policy.
+func ExampleSelector() {
+	jobs := []loadshare.Job{
+		{WorkingSet: 64, Age: 100 * time.Second, IO: 18},
+		{WorkingSet: 23, Age: 50 * time.Second, Faults: 20, IO: 3541},
+		{WorkingSet: 5, Age: 10 * time.Second, Faults: 5, IO: 225},
+	}
+	for _, s := range []struct {
+		name string
+		job  loadshare.Selector
+	}{{"most I/O", loadshare.MostIO}, {"oldest", loadshare.Oldest}, {"lowest weight", loadshare.LowestWeight}} {
+		job, _ := s.job(jobs)
+		fmt.Println(s.name, job)
+	}
+	// Output:
+	// most I/O 1
+	// oldest 0
+	// lowest weight 2
+}

@@ -407,3 +407,31 @@ func drawnWith(c matrix.Config, picture string) *matrix.Matrix[string] {
 	}
 	return m
 }
+
+// With KeepEmpty slots keep their numbers when they fall empty, until the caller
+// drops them.
+func ExampleMatrix_DropEmpty() {
+	m, err := matrix.New[string](matrix.Config{PEs: 4, KeepEmpty: true})
+	if err != nil {
+		panic(err)
+	}
+	for _, gang := range []string{"A", "B", "C"} {
+		if _, _, err := m.Place(gang, 3, nil); err != nil {
+			panic(err)
+		}
+	}
+	if err := m.Remove("B"); err != nil {
+		panic(err)
+	}
+	show := func() {
+		slot, _ := m.Slot("C")
+		fmt.Printf("%d slots, C in slot %d, %d gangs use PE 0, %d PEs free in the last slot\n", m.Slots(), slot, m.Load(0), m.Free(m.Slots()-1))
+	}
+	show()
+	fmt.Println("dropped:", m.DropEmpty())
+	show()
+	// Output:
+	// 3 slots, C in slot 2, 2 gangs use PE 0, 1 PEs free in the last slot
+	// dropped: 1
+	// 2 slots, C in slot 1, 2 gangs use PE 0, 1 PEs free in the last slot
+}

@@ -343,3 +343,32 @@ func ExampleFitLine() {
 	// Eq. (1): R² 0.599
 	// 5.61 + 149.2 Q: R² 0.999
 }
+
+// One pool's progress: a second job makes both page from 10 s on.
+func ExampleProgress_Advance() {
+	var p paging.Progress
+	if err := p.SetFactor(10*time.Second, paging.TayZou(15, 10)); err != nil {
+		panic(err)
+	}
+	if err := p.Advance(30 * time.Second); err != nil {
+		panic(err)
+	}
+	fmt.Println("at", p.Now(), "work", p.Work(), "has been done")
+	fmt.Println("a job that needs 20 s more ends at", p.When(p.Target(20*time.Second)))
+	// Output:
+	// at 30s work 20s has been done
+	// a job that needs 20 s more ends at 1m10s
+}
+
+// Eq. (4) as printed is negative where few reads and writes are made; the sum of its
+// parts is not.
+func ExampleFaultRate_Printed() {
+	m := paging.ChenXiaoZhang()
+	for _, n := range []float64{0, 2000, 3500} {
+		fmt.Printf("%4.0f reads and writes: %6.1f as printed, %5.1f faults a second\n", n, m.Printed(.25, n), m.Rate(.25, n))
+	}
+	// Output:
+	// 0 reads and writes:    0.0 as printed,  80.3 faults a second
+	// 2000 reads and writes:   27.4 as printed,  80.3 faults a second
+	// 3500 reads and writes:  118.9 as printed, 118.9 faults a second
+}

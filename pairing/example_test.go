@@ -302,3 +302,25 @@ func ExampleMean() {
 	fmt.Println(pairing.Mean([]float64{.3, .5, .7}))
 	// Output: 0.5 <nil>
 }
+
+// A predictor that has forgotten knows as much as a new one: the gang is to run alone,
+// to be measured.
+func ExamplePredictor() {
+	for _, p := range []pairing.Predictor{
+		&pairing.Weighted{}, &pairing.Window{}, &pairing.Exponential{}, &pairing.Cautious{Predictor: &pairing.Weighted{}},
+	} {
+		for range 5 {
+			if err := p.Observe(.25); err != nil {
+				panic(err)
+			}
+		}
+		before := p.Predict()
+		p.Forget()
+		fmt.Printf("%T: %.2f, then %.2f\n", p, before, p.Predict())
+	}
+	// Output:
+	// *pairing.Weighted: 0.25, then 1.00
+	// *pairing.Window: 0.25, then 1.00
+	// *pairing.Exponential: 0.25, then 1.00
+	// *pairing.Cautious: 0.25, then 1.00
+}
