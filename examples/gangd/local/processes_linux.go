@@ -1,0 +1,177 @@
+package local
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// An identity is a process, and no later one of the same number.
+type identity struct {
+	pid   int
+	start uint64 // in clock ticks since the machine was booted
+}
+
+func alive(s procfs.ProcStat) bool { return s.State != "Z" && s.State != "X" }
+
+// stopped says whether a process does not run, and will not before it is continued.
+// A process that waits for a disk stops as soon as it comes back.
+func stopped(s procfs.ProcStat) bool { return s.State != "R" && s.State != "S" }
+
+// lookup returns the state of a process, if it is still the same.
+func lookup(fs procfs.FS, id identity) (procfs.ProcStat, bool) {
+	p, err := fs.Proc(id.pid)
+	if err != nil {
+		return procfs.ProcStat{}, false
+	}
+	s, err := p.Stat()
+	return s, err == nil && s.Starttime == id.start
+}
+
+// snapshot returns all processes of the machine, by number.
+func snapshot(fs procfs.FS) ([]procfs.ProcStat, error) {
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]procfs.ProcStat, 0, len(procs))
+	for _, p := range procs {
+		if s, err := p.Stat(); err == nil { // else it has ended
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b procfs.ProcStat) int { return cmp.Compare(a.PID, b.PID) })
+	return list, nil
+}
+
+// A tree is what has come of one process of a gang: itself, its session and all
+// descendants.
+type tree struct {
+	leader  identity
+	members map[identity]procfs.ProcStat // as last seen, those that have ended left out
+}
+
+// grow finds the members of trees in a snapshot. What was a member stays one, whoever
+// its parent is now.
+func grow(trees []*tree, all []procfs.ProcStat) {
+	sessions := map[int]*tree{}
+	owner := map[int]*tree{}
+	for _, t := range trees {
+		sessions[t.leader.pid] = t
+		for id, s := range t.members {
+			sessions[s.Session], owner[id.pid] = t, t
+		}
+	}
+	starts := map[int]uint64{}
+	for _, t := range trees {
+		for id := range t.members {
+			starts[id.pid] = id.start
+		}
+	}
+	for _, s := range all {
+		if known, ok := starts[s.PID]; ok && known != s.Starttime {
+			delete(owner, s.PID) // another process of the same number
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, s := range all {
+			if owner[s.PID] != nil {
+				continue
+			}
+			t := sessions[s.Session]
+			if t == nil {
+				t = owner[s.PPID]
+			}
+			if t == nil || s.Starttime < t.leader.start {
+				continue
+			}
+			owner[s.PID], sessions[s.Session], changed = t, t, true
+		}
+	}
+	for _, t := range trees {
+		t.members = map[identity]procfs.ProcStat{}
+	}
+	for _, s := range all {
+		if t := owner[s.PID]; t != nil && alive(s) {
+			t.members[identity{s.PID, s.Starttime}] = s
+		}
+	}
+}
+
+// signal signals all process groups of the tree. held says that the leader's number
+// cannot have been reused.
+func (t *tree) signal(fs procfs.FS, held bool, signals ...unix.Signal) {
+	groups := map[int]bool{}
+	send := func(group int) {
+		groups[group] = true
+		for _, s := range signals {
+			_ = unix.Kill(-group, s) // fails if nobody is left
+		}
+	}
+	if held {
+		send(t.leader.pid)
+	}
+	for id, s := range t.members {
+		if groups[s.PGRP] {
+			continue
+		}
+		if now, ok := lookup(fs, id); ok && now.PGRP == s.PGRP {
+			send(s.PGRP)
+		}
+	}
+}
+
+// runs returns a member that is not stopped, if there is one.
+func (t *tree) runs(fs procfs.FS) bool {
+	for id := range t.members {
+		if s, ok := lookup(fs, id); ok && !stopped(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// clone is a tree of the same members.
+func (t *tree) clone() *tree { return &tree{t.leader, maps.Clone(t.members)} }
+
+// ticks a second are what /proc counts times in.
+const ticks = 100
+
+// cpu is the processor time of the members, and of their children that have ended.
+func (t *tree) cpu() (sum time.Duration) {
+	for id, s := range t.members {
+		own := time.Duration(s.UTime+s.STime) * (time.Second / ticks)
+		var clock unix.Timespec
+		if unix.ClockGettime(processClock(id.pid), &clock) == nil {
+			own = time.Duration(clock.Nano())
+		}
+		sum += own + time.Duration(s.CUTime+s.CSTime)*(time.Second/ticks)
+	}
+	return sum
+}
+
+// processClock is the clock of the processor time of a process, of all its threads:
+// see clock_getcpuclockid(3), which has the same from the C library.
+func processClock(pid int) int32 { return ^int32(pid)<<3 | 2 }
+
+// memory is what is resident now, and the most that was of one of the processes.
+func (t *tree) memory(fs procfs.FS) (resident, peak int64) {
+	for id := range t.members {
+		s, ok := lookup(fs, id)
+		if !ok {
+			continue
+		}
+		resident += int64(s.ResidentMemory())
+		if p, err := fs.Proc(id.pid); err == nil {
+			if status, err := p.NewStatus(); err == nil {
+				peak = max(peak, int64(status.VmHWM))
+			}
+		}
+	}
+	return resident, max(resident, peak)
+}
