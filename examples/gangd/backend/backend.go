@@ -42,6 +42,7 @@ type Usage struct {
 	CPU      time.Duration // of all its processes, since they started
 	Resident []int64       // memory now, bytes, by rank
 	Peak     []int64       // most memory so far, bytes, by rank
+	Measured time.Time     // when; zero if that is now, or never
 }
 
 // Exit tells that a gang has ended: none of its processes is left.
