@@ -251,12 +251,12 @@ KillWait=2
 	return os.WriteFile(c.Conf(), []byte(b.String()), 0o644)
 }
 
-// freePorts finds ports of 127.0.0.1 that are free, below the range from which the kernel
-// takes those of outgoing connections.
+// freePorts finds ports of 127.0.0.1 that are free, below those that gangs get and those
+// that the kernel takes for outgoing connections.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range 100 * n {
-		port := 10_000 + mathrand.IntN(20_000)
+		port := 10_000 + mathrand.IntN(10_000)
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			continue

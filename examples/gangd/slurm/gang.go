@@ -1,0 +1,375 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gangkit/gangkit/examples/gangd/backend"
+)
+
+// Submit submits a job that is held. It is in squeue under the name of the gang, and its
+// comment has the ID and the user.
+func (b *Backend) Submit(ctx context.Context, submitted backend.Gang, processes int) (err error) {
+	if err := check(submitted); err != nil {
+		return err
+	}
+	if processes < 1 || processes > len(b.nodes) {
+		return fmt.Errorf("slurm: gang %s: %d processes on %d nodes: %w", submitted.ID, processes, len(b.nodes), ErrGang)
+	}
+	for _, path := range []*string{&submitted.Folder, &submitted.Output} {
+		if *path != "" {
+			if *path, err = filepath.Abs(*path); err != nil {
+				return fmt.Errorf("slurm: gang %s: %w", submitted.ID, err)
+			}
+		}
+	}
+	g := &gang{Gang: submitted, processes: processes, busy: make(chan struct{}, 1)}
+	g.busy <- struct{}{}
+	defer func() { <-g.busy }()
+	b.mu.Lock()
+	switch {
+	case b.closed:
+		err = errors.New("slurm: closed")
+	case b.gangs[g.ID] != nil:
+		err = fmt.Errorf("slurm: there is a gang %s: %w", g.ID, ErrGang)
+	default:
+		b.gangs[g.ID] = g
+	}
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	job, err := b.submit(ctx, g)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g.job = job; err != nil {
+		delete(b.gangs, g.ID)
+	}
+	return err
+}
+
+func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
+	name := label(g.Name)
+	if name == "" {
+		name = g.ID
+	}
+	n := strconv.Itoa(g.processes)
+	arguments := append([]string(nil), b.config.Options...)
+	arguments = append(arguments, "--parsable", "--hold", "--no-requeue", "--oversubscribe",
+		"--partition="+b.config.Partition, "--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1",
+		"--job-name="+name, "--comment="+comment(g.Gang, ""), "--output=/dev/null", "--export=ALL")
+	text := script(g.Gang, g.processes)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		out, err := b.try(ctx, text, "sbatch", arguments...)
+		if err == nil {
+			number, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow
+			job, err := strconv.ParseInt(number, 10, 64)
+			if err != nil || job < 1 {
+				return 0, fmt.Errorf("%w number of a job %.80q", errFormat, out)
+			}
+			return job, nil
+		}
+		if !transient(err) {
+			return 0, err
+		}
+		if !pause(ctx, wait) {
+			return 0, fmt.Errorf("%w: %w", err, ctx.Err())
+		}
+		// It may have been submitted, and the answer lost.
+		out, err = b.run(ctx, "squeue", "-h", "-a", "-p", b.config.Partition, "-t", "all", "-o", rowFormat)
+		if err != nil {
+			return 0, err
+		}
+		for job, r := range parseRows(out) {
+			if belongs(r.comment, g.ID) && !ended(r.state) {
+				return job, nil
+			}
+		}
+	}
+}
+
+// Start releases the job, with the nodes and the estimate in its request, and returns when
+// all its processes run. If Slurm does not start it within the context's time, it is held
+// again.
+func (b *Backend) Start(ctx context.Context, id string, nodes []int, memory int64) error {
+	g, done, err := b.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	held := false // until somebody else calls done
+	defer func() {
+		if !held {
+			done()
+		}
+	}()
+	if len(nodes) != g.processes {
+		return fmt.Errorf("slurm: gang %s of %d processes on %d nodes: %w", id, g.processes, len(nodes), ErrGang)
+	}
+	seen := map[int]bool{}
+	var names, places []string
+	for rank, i := range nodes {
+		if i < 0 || i >= len(b.nodes) || seen[i] {
+			return fmt.Errorf("slurm: gang %s on nodes %v of %d: %w", id, nodes, len(b.nodes), ErrGang)
+		}
+		seen[i] = true
+		names = append(names, b.nodes[i].Name)
+		places = append(places, fmt.Sprintf("%s:%d:%d", b.nodes[i].Name, rank, i))
+	}
+	b.mu.Lock()
+	again := g.launched
+	b.mu.Unlock()
+	if again {
+		return fmt.Errorf("slurm: gang %s has been started: %w", id, ErrGang)
+	}
+	job := strconv.FormatInt(g.job, 10)
+	address := fmt.Sprintf("address=%s:%d", b.nodes[nodes[0]].address, firstPort+g.job%ports)
+	update := []string{"update", "JobId=" + job, "ReqNodeList=" + strings.Join(names, ","),
+		"Comment=" + comment(g.Gang, address+" "+strings.Join(places, " "))}
+	if memory > 0 {
+		update = append(update, fmt.Sprintf("MinMemoryNode=%d", b.request(memory)))
+	}
+	if _, err := b.run(ctx, "scontrol", update...); err != nil {
+		return forward(id, err)
+	}
+	if _, err := b.run(ctx, "scontrol", "release", job); err != nil && ctx.Err() == nil {
+		return forward(id, err)
+	}
+	if err := b.launched(ctx, g, job); err != nil {
+		held = true
+		b.tasks.Go(func() {
+			defer done()
+			b.hold(job)
+		})
+		return err
+	}
+	b.mu.Lock()
+	g.launched = true
+	b.mu.Unlock()
+	return nil
+}
+
+// launched waits until the processes of a job run. A signal before would be lost, and a
+// job that is suspended before would not start for a long time.
+func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
+	b.expect(1)
+	defer b.expect(-1)
+	for {
+		state, reason, over, changed := b.see(g)
+		if over || ended(state) {
+			return nil // Exits will tell
+		}
+		if running(state) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("slurm: gang %s, job %s is %s, %s: %w", g.ID, job, state, reason, ctx.Err())
+		case <-changed:
+		}
+	}
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
+		out, _ := b.try(ctx, "", "sstat", "-n", "-P", "-i", "-j", job+".0")
+		if parseProcesses(out) >= g.processes {
+			return nil
+		}
+		if state, _, over, _ := b.see(g); over || !running(state) {
+			return nil
+		}
+		if !pause(ctx, wait) {
+			return fmt.Errorf("slurm: gang %s, job %s runs, but not its processes: %w", g.ID, job, ctx.Err())
+		}
+	}
+}
+
+// hold takes back the release of a job, or ends it if that is too late. The owner of a job
+// can release it from a hold of this kind, whoever has set it.
+func (b *Backend) hold(job string) {
+	ctx, cancel := context.WithTimeout(b.context, patience)
+	defer cancel()
+	if _, err := b.run(ctx, "scontrol", "uhold", job); err != nil && !gone(err) {
+		_, _ = b.run(ctx, "scancel", job)
+	}
+}
+
+// expect says that by so many more (or less) a change of state is waited for.
+func (b *Backend) expect(n int) {
+	b.mu.Lock()
+	b.hurry += n
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Stop stops all processes that srun has started; the batch script goes on.
+func (b *Backend) Stop(ctx context.Context, id string) error { return b.control(ctx, id, false) }
+
+// Continue lets them run again.
+func (b *Backend) Continue(ctx context.Context, id string) error { return b.control(ctx, id, true) }
+
+func (b *Backend) control(ctx context.Context, id string, run bool) error {
+	b.mu.Lock()
+	g := b.gangs[id]
+	launched := g != nil && g.launched
+	b.mu.Unlock()
+	if !launched {
+		return fmt.Errorf("slurm: %.80q, that runs: %w", id, backend.ErrUnknown)
+	}
+	return forward(id, b.signal(ctx, g, run))
+}
+
+// signal stops or continues a job. Two signals, one soon after the other, could reach a
+// node in either order, so that it waits after the last one.
+func (b *Backend) signal(ctx context.Context, g *gang, run bool) error {
+	b.mu.Lock()
+	wait := time.Until(g.signalled.Add(b.settled))
+	b.mu.Unlock()
+	if !pause(ctx, wait) {
+		return fmt.Errorf("slurm: gang %s: %w", g.ID, ctx.Err())
+	}
+	command := []string{"scancel", "--signal=STOP"}
+	switch {
+	case b.config.Suspend && run:
+		command = []string{"scontrol", "resume"}
+	case b.config.Suspend:
+		command = []string{"scontrol", "suspend"}
+	case run:
+		command = []string{"scancel", "--signal=CONT"}
+	}
+	_, err := b.run(ctx, command[0], command[1], strconv.FormatInt(g.job, 10))
+	b.mu.Lock()
+	g.signalled = time.Now()
+	b.mu.Unlock()
+	return err
+}
+
+// Kill sends SIGTERM, and SIGKILL after the time of grace. A job that waits is cancelled at
+// once.
+func (b *Backend) Kill(ctx context.Context, id string, grace time.Duration) error {
+	g, done, err := b.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer done()
+	b.mu.Lock()
+	g.killed = true
+	launched := g.launched
+	b.mu.Unlock()
+	if !launched || grace <= 0 {
+		b.tasks.Go(func() { b.force(g, launched) })
+		return nil
+	}
+	if b.config.Suspend { // Slurm refuses signals to suspended jobs
+		_ = b.signal(ctx, g, true)
+		pause(ctx, settled)
+	}
+	_, err = b.run(ctx, "scancel", "--signal=TERM", strconv.FormatInt(g.job, 10))
+	if err == nil && !b.config.Suspend { // continued after the signal, it cannot go on without seeing it
+		err = b.signal(ctx, g, true)
+	}
+	b.tasks.Go(func() {
+		b.expect(1)
+		defer b.expect(-1)
+		if !b.gone(g, grace) {
+			b.force(g, true)
+		}
+	})
+	if gone(err) {
+		return nil // Exits will tell
+	}
+	return err
+}
+
+// force ends a job, and tries until it has ended or Close is called. To cancel alone would
+// leave processes the time that the site has set with KillWait.
+func (b *Backend) force(g *gang, launched bool) {
+	b.expect(1)
+	defer b.expect(-1)
+	job := strconv.FormatInt(g.job, 10)
+	for {
+		if b.config.Suspend {
+			_ = b.signal(b.context, g, true)
+		}
+		if launched {
+			_, _ = b.run(b.context, "scancel", "--signal=KILL", job+".0")
+		}
+		_, _ = b.run(b.context, "scancel", job)
+		if b.gone(g, patience) {
+			return
+		}
+	}
+}
+
+// gone waits for the end of a gang, or of the back end, and tells whether it has come.
+func (b *Backend) gone(g *gang, wait time.Duration) bool {
+	for timer := time.After(wait); ; {
+		_, _, over, changed := b.see(g)
+		if over {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-timer:
+			return false
+		case <-b.context.Done():
+			return true
+		}
+	}
+}
+
+// Usage asks Slurm what a gang uses now. It knows the processor time of all, in whole
+// seconds, and the average and the most memory of a process, but not that of each: the
+// former stands for all of Resident, the latter for all of Peak. If it does not answer, the
+// usage is the last known.
+func (b *Backend) Usage(ctx context.Context, id string) (backend.Usage, error) {
+	b.mu.Lock()
+	g := b.gangs[id]
+	launched := g != nil && g.launched
+	b.mu.Unlock()
+	if !launched {
+		return backend.Usage{}, fmt.Errorf("slurm: %.80q, that runs: %w", id, backend.ErrUnknown)
+	}
+	err := b.measure(ctx, []*gang{g})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g.usage.Measured.IsZero() {
+		if err == nil {
+			err = errors.New("slurm: nothing is known yet")
+		}
+		return backend.Usage{}, fmt.Errorf("gang %s: %w", id, err)
+	}
+	return g.usage, nil
+}
+
+// measure records what gangs use.
+func (b *Backend) measure(ctx context.Context, gangs []*gang) error {
+	var steps []string
+	for _, g := range gangs {
+		steps = append(steps, fmt.Sprintf("%d.0", g.job))
+	}
+	now := time.Now()
+	// Some steps may have ended, of which sstat complains.
+	out, err := b.try(ctx, "", "sstat", "-n", "-P", "-o", usageFormat, "-j", strings.Join(steps, ","))
+	usage := parseUsage(out)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range gangs {
+		if u, ok := usage[g.job]; ok && now.After(g.usage.Measured) {
+			for i := range u.Peak {
+				if i < len(g.usage.Peak) {
+					u.Peak[i] = max(u.Peak[i], g.usage.Peak[i])
+				}
+			}
+			u.CPU = max(u.CPU, g.usage.CPU)
+			u.Measured = now
+			g.usage = u
+		}
+	}
+	return err
+}
