@@ -63,7 +63,7 @@ func environment(conf string) []string {
 		prefix, _, _ := strings.Cut(name, "_")
 		switch prefix {
 		case "SLURM", "SLURMD", "SBATCH", "SRUN", "SQUEUE", "SCANCEL", "SINFO", "SACCT", "SSTAT", "SCONTROL":
-			if name != "SLURM_CONF" {
+			if name != "SLURM_CONF" || conf != "" {
 				continue
 			}
 		}

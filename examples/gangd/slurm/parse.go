@@ -181,11 +181,11 @@ func parseBytes(s string) (int64, error) {
 // parseDuration reads a time as Slurm prints it, [days-][hours:]minutes:seconds[.fraction].
 func parseDuration(s string) (time.Duration, error) {
 	bad := fmt.Errorf("%w time %.40q", errFormat, s)
-	var days int64
+	var days uint64
 	clock := s
 	if before, after, ok := strings.Cut(s, "-"); ok {
 		var err error
-		if days, err = strconv.ParseInt(before, 10, 32); err != nil || days < 0 {
+		if days, err = strconv.ParseUint(before, 10, 32); err != nil {
 			return 0, bad
 		}
 		clock = after
@@ -200,8 +200,8 @@ func parseDuration(s string) (time.Duration, error) {
 	}
 	total := float64(days) * 24 * 3600
 	for i, unit := len(parts)-2, 60.0; i >= 0; i, unit = i-1, unit*60 {
-		n, err := strconv.ParseInt(parts[i], 10, 32)
-		if err != nil || n < 0 {
+		n, err := strconv.ParseUint(parts[i], 10, 32)
+		if err != nil {
 			return 0, bad
 		}
 		total += float64(n) * unit
