@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,6 +100,7 @@ type gang struct {
 	start   string // when it first was seen running, as Slurm prints it
 	reason  string
 	missing int // times in a row that Slurm did not know it
+	idle    int // times in a row that it was stopped and had no steps
 	killed  bool
 	again   bool // Slurm has started it a second time
 	usage   backend.Usage
@@ -303,20 +305,25 @@ func (b *Backend) Close() error {
 	wait.Wait()
 	err := errors.Join(errs...)
 	b.expect(1)
-	for left := len(ids); left > 0; {
+	for {
 		b.mu.Lock()
 		changed := b.changed
-		left = len(b.gangs)
+		var left []string
+		for id, g := range b.gangs {
+			left = append(left, fmt.Sprintf("%s, job %d: %s", id, g.job, g.state))
+		}
 		b.mu.Unlock()
-		if left == 0 {
+		if len(left) == 0 {
 			break
 		}
 		select {
 		case <-changed:
+			continue
 		case <-ctx.Done():
-			err = errors.Join(err, fmt.Errorf("slurm: %d gangs have not ended: %w", left, ctx.Err()))
-			left = 0
 		}
+		slices.Sort(left)
+		err = errors.Join(err, fmt.Errorf("slurm: gangs have not ended: %q", left))
+		break
 	}
 	b.cancel()
 	b.tasks.Wait()

@@ -1,0 +1,203 @@
+package slurm
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gangkit/gangkit/examples/gangd/backend"
+)
+
+// stub replaces the commands of Slurm by scripts that print files, for what a real one does
+// rarely, or only with services that are not at hand.
+type stub struct {
+	t      *testing.T
+	folder string
+}
+
+func newStub(t *testing.T) stub {
+	s := stub{t, t.TempDir()}
+	for name, script := range map[string]string{
+		"scontrol": `case "$1 $2" in
+"--version "*) cat version ;;
+"show config") cat config ;;
+"show nodes") cat nodes ;;
+"show job") cat job ;;
+esac`,
+		"sinfo":   "cat partitions",
+		"squeue":  `case "$*" in *" -s "*) cat steps ;; *) cat rows ;; esac`,
+		"sacct":   "cat records",
+		"sstat":   "cat usage",
+		"scancel": "true",
+		"sbatch":  "cat >/dev/null; cat refusal >&2; [ ! -s refusal ] && cat submitted",
+	} {
+		s.write(name, "#!/bin/sh\ncd "+s.folder+"\necho "+name+` "$@" >>calls`+"\n"+script+"\n")
+		require.NoError(t, os.Chmod(filepath.Join(s.folder, name), 0o755))
+	}
+	for name, text := range map[string]string{
+		"version": "slurm 23.11.1", "config": "AccountingStorageType = accounting_storage/slurmdbd\n",
+		"nodes":      "NodeName=a NodeAddr=a RealMemory=100 State=IDLE Partitions=p\n",
+		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "steps": "", "records": "", "usage": "", "job": "", "refusal": "",
+	} {
+		s.write(name, text)
+	}
+	t.Setenv("PATH", s.folder+":/usr/bin:/bin")
+	return s
+}
+
+func (s stub) write(name, text string) {
+	s.t.Helper()
+	temporary := filepath.Join(s.folder, "."+name)
+	require.NoError(s.t, os.WriteFile(temporary, []byte(text), 0o644))
+	require.NoError(s.t, os.Rename(temporary, filepath.Join(s.folder, name)))
+}
+
+func (s stub) calls(prefix string) int {
+	text, err := os.ReadFile(filepath.Join(s.folder, "calls"))
+	require.NoError(s.t, err)
+	return strings.Count("\n"+string(text), "\n"+prefix)
+}
+
+func (s stub) open() *Backend {
+	s.t.Helper()
+	b, err := New(Config{Period: 5 * time.Millisecond})
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() {
+		b.cancel() // what is left cannot be ended
+		require.NoError(s.t, b.Close())
+	})
+	return b
+}
+
+func (s stub) submit(b *Backend) {
+	s.t.Helper()
+	require.NoError(s.t, b.Submit(s.t.Context(), backend.Gang{ID: "g", Command: []string{"x"}}, 1))
+}
+
+func (s stub) exit(b *Backend) backend.Exit {
+	s.t.Helper()
+	select {
+	case exit := <-b.Exits():
+		return exit
+	case <-time.After(30 * time.Second):
+		s.t.Fatal("no exit")
+		panic(0)
+	}
+}
+
+func TestTheAccountingKnowsMoreThanSamples(t *testing.T) {
+	s := newStub(t)
+	b := s.open()
+	s.submit(b)
+	s.write("records", "7|OUT_OF_MEMORY|0:125||00:00\n7.0|OUT_OF_MEMORY|0:125|54420K|00:01.047\n")
+	s.write("rows", "7|OUT_OF_MEMORY|x|None|gangd g -\n")
+	exit := s.exit(b)
+	require.Equal(t, &JobError{Job: 7, State: "OUT_OF_MEMORY", Signal: 125}, exit.Err)
+	require.Equal(t, 1047*time.Millisecond, exit.Usage.CPU)
+	require.Equal(t, []int64{54420 << 10}, exit.Usage.Peak)
+	require.Equal(t, []int64{0}, exit.Usage.Resident)
+	require.False(t, exit.Usage.Measured.IsZero())
+}
+
+func TestTheAccountingKnowsForgottenJobs(t *testing.T) {
+	s := newStub(t)
+	b := s.open()
+	s.write("records", "7|COMPLETED|0:0||00:00\n7.0|COMPLETED|0:0|1K|00:01\n")
+	s.submit(b)
+	require.NoError(t, s.exit(b).Err)
+
+	s.write("records", "7|RUNNING|0:0||00:00\n")
+	s.submit(b)
+	require.Equal(t, &JobError{Job: 7, State: Forgotten}, s.exit(b).Err)
+}
+
+func TestAJobThatIsStoppedForEverHasEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		job  string
+		want error
+	}{
+		"well":       {"JobId=7 JobState=STOPPED ExitCode=0:0", nil},
+		"not well":   {"JobId=7 JobState=STOPPED ExitCode=3:0", &JobError{Job: 7, State: "FAILED", Code: 3}},
+		"nobody can": {"", &JobError{Job: 7, State: "FAILED"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t)
+			s.write("config", "AccountingStorageType = accounting_storage/none\n")
+			b := s.open()
+			s.write("steps", "7.0\n")
+			s.write("rows", "7|STOPPED|x|None|gangd g -\n")
+			s.write("job", c.job)
+			s.submit(b)
+			select {
+			case <-b.Exits():
+				t.Fatal("it has a step")
+			case <-time.After(200 * time.Millisecond):
+			}
+			s.write("steps", "8.0\n77.batch\n")
+			exit := s.exit(b)
+			if c.want == nil {
+				require.NoError(t, exit.Err)
+			} else {
+				require.Equal(t, c.want, exit.Err)
+			}
+		})
+	}
+}
+
+func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
+	s := newStub(t)
+	b := s.open()
+	s.write("refusal", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
+	s.write("rows", "5|COMPLETED|x|None|gangd g -\n6|PENDING|x|None|gangd g2 -\n9|PENDING|x|JobHeldUser|gangd g -\n")
+	s.submit(b)
+	require.Equal(t, 1, s.calls("sbatch"))
+	require.Equal(t, int64(9), b.gangs["g"].job)
+
+	// It was not submitted, and is once it can be.
+	s.write("rows", "")
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		s.write("refusal", "")
+	}()
+	require.NoError(t, b.Submit(t.Context(), backend.Gang{ID: "h", Command: []string{"x"}}, 1))
+
+	// What is not transient is not tried again.
+	s.write("refusal", "sbatch: error: Batch job submission failed: Invalid account")
+	before := s.calls("sbatch")
+	err := b.Submit(t.Context(), backend.Gang{ID: "i", Command: []string{"x"}}, 1)
+	require.ErrorContains(t, err, "Invalid account")
+	require.Equal(t, before+1, s.calls("sbatch"))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	s.write("refusal", "sbatch: error: Unable to contact slurm controller")
+	require.ErrorIs(t, b.Submit(ctx, backend.Gang{ID: "i", Command: []string{"x"}}, 1), context.DeadlineExceeded)
+}
+
+func TestAStrangeSlurmIsRefused(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"old":                {"version", "slurm 19.05.2"},
+		"of no version":      {"version", "hello"},
+		"without partitions": {"partitions", ""},
+		"with another":       {"partitions", "q*\n"},
+		"without nodes":      {"nodes", ""},
+		"without memory":     {"nodes", "NodeName=a State=IDLE Partitions=p"},
+		"whose nodes rest":   {"nodes", "NodeName=a RealMemory=1 State=IDLE+DRAIN Partitions=p"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStub(t)
+			s.write(change[0], change[1])
+			_, err := New(Config{Partition: "p"})
+			require.Error(t, err)
+		})
+	}
+	s := newStub(t)
+	require.NoError(t, os.Remove(filepath.Join(s.folder, "scontrol")))
+	t.Setenv("PATH", s.folder)
+	_, err := New(Config{})
+	require.ErrorContains(t, err, "scontrol")
+}
