@@ -13,14 +13,17 @@
 //
 // e_j is the estimate of a process, in bytes; one process of a gang runs on a node. M_n is
 // RealMemory less MemSpecLimit. A job that is stopped keeps its memory and its request. If
-// Slurm cannot start a job within the time that Start has, the job is held again.
+// Slurm cannot start a job within the time that Start has, the job is cancelled.
 //
-// Stop and Continue send SIGSTOP and SIGCONT to the steps of a job, with scancel, which the
-// owner of a job may do; the job is then STOPPED in squeue. With [Config.Suspend] they are
-// scontrol suspend and resume, which need an operator, take two seconds or more to have
-// effect, as Slurm first sends SIGTSTP, and give the processors to other jobs of Slurm.
-// Either way Start returns when all processes are there, because Slurm loses a signal that
-// comes before, and delays the start of a step by a minute or more if its job is suspended.
+// Stop and Continue send SIGSTOP and SIGCONT to the step of a job, with scancel, which the
+// owner of a job may do. scancel asks the nodes themselves and returns when all have done
+// it. A signal for the job instead would go through slurmctld, which does not wait, may send
+// two in either order, and can show a job that ends meanwhile as STOPPED for ever. In squeue
+// such jobs are RUNNING. With [Config.Suspend] they are scontrol suspend and resume, which
+// need an operator, give the processors to other jobs of Slurm, and take two seconds or more
+// to have effect, as Slurm first sends SIGTSTP. Either way Start returns when all processes
+// are there, because Slurm loses a signal that comes before, and delays a step by a minute
+// or more if its job is suspended.
 //
 // One squeue every [Config.Period] tells of all jobs. What happens to a job that gangd has
 // not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one

@@ -49,8 +49,10 @@ func (b *Backend) Submit(ctx context.Context, submitted backend.Gang, processes 
 	defer b.mu.Unlock()
 	if g.job = job; err != nil {
 		delete(b.gangs, g.ID)
+		return err
 	}
-	return err
+	b.jobs[g] = true
+	return nil
 }
 
 func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
@@ -64,6 +66,7 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 		"--partition="+b.config.Partition, "--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1",
 		"--job-name="+name, "--comment="+comment(g.Gang, ""), "--output=/dev/null", "--export=ALL")
 	text := script(g.Gang, g.processes)
+	known := map[int64]bool{}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		out, err := b.try(ctx, text, "sbatch", arguments...)
 		if err == nil {
@@ -85,8 +88,13 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
+		b.mu.Lock()
+		for other := range b.jobs { // one of the same name, that did not start
+			known[other.job] = true
+		}
+		b.mu.Unlock()
 		for job, r := range parseRows(out) {
-			if belongs(r.comment, g.ID) && !ended(r.state) {
+			if belongs(r.comment, g.ID) && !ended(r.state) && !known[job] {
 				return job, nil
 			}
 		}
@@ -94,37 +102,45 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 }
 
 // Start releases the job, with the nodes and the estimate in its request, and returns when
-// all its processes run. If Slurm does not start it within the context's time, it is held
-// again.
+// all its processes run. If Slurm does not start it within the context's time, or refuses
+// it, the job is cancelled, and the gang is no longer known.
 func (b *Backend) Start(ctx context.Context, id string, nodes []int, memory int64) error {
 	g, done, err := b.find(ctx, id)
 	if err != nil {
 		return err
 	}
-	held := false // until somebody else calls done
-	defer func() {
-		if !held {
-			done()
-		}
-	}()
-	if len(nodes) != g.processes {
-		return fmt.Errorf("slurm: gang %s of %d processes on %d nodes: %w", id, g.processes, len(nodes), ErrGang)
-	}
-	seen := map[int]bool{}
-	var names, places []string
-	for rank, i := range nodes {
-		if i < 0 || i >= len(b.nodes) || seen[i] {
-			return fmt.Errorf("slurm: gang %s on nodes %v of %d: %w", id, nodes, len(b.nodes), ErrGang)
-		}
-		seen[i] = true
-		names = append(names, b.nodes[i].Name)
-		places = append(places, fmt.Sprintf("%s:%d:%d", b.nodes[i].Name, rank, i))
-	}
+	defer done()
 	b.mu.Lock()
 	again := g.launched
 	b.mu.Unlock()
 	if again {
 		return fmt.Errorf("slurm: gang %s has been started: %w", id, ErrGang)
+	}
+	err = b.start(ctx, g, nodes, memory)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil {
+		delete(b.gangs, id)
+		b.tasks.Go(func() { b.force(g, true) })
+		return forward(id, err)
+	}
+	g.launched = true
+	return nil
+}
+
+func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64) error {
+	if len(nodes) != g.processes {
+		return fmt.Errorf("slurm: gang %s of %d processes on %d nodes: %w", g.ID, g.processes, len(nodes), ErrGang)
+	}
+	seen := map[int]bool{}
+	var names, places []string
+	for rank, i := range nodes {
+		if i < 0 || i >= len(b.nodes) || seen[i] {
+			return fmt.Errorf("slurm: gang %s on nodes %v of %d: %w", g.ID, nodes, len(b.nodes), ErrGang)
+		}
+		seen[i] = true
+		names = append(names, b.nodes[i].Name)
+		places = append(places, fmt.Sprintf("%s:%d:%d", b.nodes[i].Name, rank, i))
 	}
 	job := strconv.FormatInt(g.job, 10)
 	address := fmt.Sprintf("address=%s:%d", b.nodes[nodes[0]].address, firstPort+g.job%ports)
@@ -134,23 +150,12 @@ func (b *Backend) Start(ctx context.Context, id string, nodes []int, memory int6
 		update = append(update, fmt.Sprintf("MinMemoryNode=%d", b.request(memory)))
 	}
 	if _, err := b.run(ctx, "scontrol", update...); err != nil {
-		return forward(id, err)
-	}
-	if _, err := b.run(ctx, "scontrol", "release", job); err != nil && ctx.Err() == nil {
-		return forward(id, err)
-	}
-	if err := b.launched(ctx, g, job); err != nil {
-		held = true
-		b.tasks.Go(func() {
-			defer done()
-			b.hold(job)
-		})
 		return err
 	}
-	b.mu.Lock()
-	g.launched = true
-	b.mu.Unlock()
-	return nil
+	if _, err := b.run(ctx, "scontrol", "release", job); err != nil {
+		return err
+	}
+	return b.launched(ctx, g, job)
 }
 
 // launched waits until the processes of a job run. A signal before would be lost, and a
@@ -186,16 +191,6 @@ func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 	}
 }
 
-// hold takes back the release of a job, or ends it if that is too late. The owner of a job
-// can release it from a hold of this kind, whoever has set it.
-func (b *Backend) hold(job string) {
-	ctx, cancel := context.WithTimeout(b.context, patience)
-	defer cancel()
-	if _, err := b.run(ctx, "scontrol", "uhold", job); err != nil && !gone(err) {
-		_, _ = b.run(ctx, "scancel", job)
-	}
-}
-
 // expect says that by so many more (or less) a change of state is waited for.
 func (b *Backend) expect(n int) {
 	b.mu.Lock()
@@ -224,8 +219,8 @@ func (b *Backend) control(ctx context.Context, id string, run bool) error {
 	return forward(id, b.signal(ctx, g, run))
 }
 
-// signal stops or continues a job. Two signals, one soon after the other, could reach a
-// node in either order, so that it waits after the last one.
+// signal stops or continues a job. To signal the step, and not the job, is to wait until
+// all nodes have done it; to suspend is not, and takes time.
 func (b *Backend) signal(ctx context.Context, g *gang, run bool) error {
 	b.mu.Lock()
 	wait := time.Until(g.signalled.Add(b.settled))
@@ -233,16 +228,18 @@ func (b *Backend) signal(ctx context.Context, g *gang, run bool) error {
 	if !pause(ctx, wait) {
 		return fmt.Errorf("slurm: gang %s: %w", g.ID, ctx.Err())
 	}
-	command := []string{"scancel", "--signal=STOP"}
+	job := strconv.FormatInt(g.job, 10)
+	var err error
 	switch {
 	case b.config.Suspend && run:
-		command = []string{"scontrol", "resume"}
+		_, err = b.run(ctx, "scontrol", "resume", job)
 	case b.config.Suspend:
-		command = []string{"scontrol", "suspend"}
+		_, err = b.run(ctx, "scontrol", "suspend", job)
 	case run:
-		command = []string{"scancel", "--signal=CONT"}
+		_, err = b.run(ctx, "scancel", "--signal=CONT", job+".0")
+	default:
+		_, err = b.run(ctx, "scancel", "--signal=STOP", job+".0")
 	}
-	_, err := b.run(ctx, command[0], command[1], strconv.FormatInt(g.job, 10))
 	b.mu.Lock()
 	g.signalled = time.Now()
 	b.mu.Unlock()
@@ -267,9 +264,9 @@ func (b *Backend) Kill(ctx context.Context, id string, grace time.Duration) erro
 	}
 	if b.config.Suspend { // Slurm refuses signals to suspended jobs
 		_ = b.signal(ctx, g, true)
-		pause(ctx, settled)
+		pause(ctx, settling)
 	}
-	_, err = b.run(ctx, "scancel", "--signal=TERM", strconv.FormatInt(g.job, 10))
+	_, err = b.run(ctx, "scancel", "--signal=TERM", strconv.FormatInt(g.job, 10)+".0")
 	if err == nil && !b.config.Suspend { // continued after the signal, it cannot go on without seeing it
 		err = b.signal(ctx, g, true)
 	}

@@ -71,7 +71,7 @@ type Backend struct {
 	nodes       []node
 	environment []string      // of Slurm's programs
 	accounting  bool          // sacct knows jobs that have ended
-	settled     time.Duration // until Stop and Continue have surely been done on all nodes
+	settled     time.Duration // between Stop and Continue, so that one does not overtake the other
 	exits       chan backend.Exit
 
 	context context.Context // of all that goes on by itself; ends with Close
@@ -81,10 +81,11 @@ type Backend struct {
 
 	mu      sync.Mutex
 	closed  bool
-	gangs   map[string]*gang
-	hurry   int            // how many wait for a change of state
-	changed chan struct{}  // closed, and made anew, when states have been seen
-	told    []backend.Exit // not yet received by anybody
+	gangs   map[string]*gang // that are known
+	jobs    map[*gang]bool   // that Slurm has: also of gangs that did not start
+	hurry   int              // how many wait for a change of state
+	changed chan struct{}    // closed, and made anew, when states have been seen
+	told    []backend.Exit   // not yet received by anybody
 }
 
 // A gang is one that has been submitted and has not ended. Its fields are guarded by the
@@ -100,7 +101,6 @@ type gang struct {
 	start   string // when it first was seen running, as Slurm prints it
 	reason  string
 	missing int // times in a row that Slurm did not know it
-	idle    int // times in a row that it was stopped and had no steps
 	killed  bool
 	again   bool // Slurm has started it a second time
 	usage   backend.Usage
@@ -111,7 +111,7 @@ type gang struct {
 const (
 	patience  = 10 * time.Second       // of what goes on by itself and will be tried again
 	hurried   = 50 * time.Millisecond  // period while a gang starts
-	settled   = 100 * time.Millisecond // until a signal has surely reached all nodes
+	settling  = 500 * time.Millisecond // more than it takes that a job is suspended on all nodes
 	suspended = 2 * time.Second        // from SIGTSTP to SIGSTOP, of scontrol suspend
 	firstPort = 20_000                 // of gangs
 	ports     = 10_000
@@ -133,6 +133,7 @@ func New(c Config) (_ *Backend, err error) {
 		exits:       make(chan backend.Exit),
 		wake:        make(chan struct{}, 1),
 		gangs:       map[string]*gang{},
+		jobs:        map[*gang]bool{},
 		changed:     make(chan struct{}),
 	}
 	b.context, b.cancel = context.WithCancel(context.Background())
@@ -170,12 +171,12 @@ func (b *Backend) discover() error {
 		return err
 	}
 	found := parseSettings(settings)
-	if b.settled = settled; b.config.Suspend {
-		b.settled += suspended
+	if b.config.Suspend {
+		b.settled = settling + suspended
 		for word := range strings.SplitSeq(found["PreemptParameters"], ",") {
 			if value, ok := strings.CutPrefix(word, "suspend_grace_time="); ok {
 				if seconds, err := strconv.ParseUint(value, 10, 16); err == nil {
-					b.settled = settled + time.Duration(seconds)*time.Second
+					b.settled = settling + time.Duration(seconds)*time.Second
 				}
 			}
 		}
@@ -251,7 +252,10 @@ func (b *Backend) find(ctx context.Context, id string) (*gang, func(), error) {
 		return nil, nil, fmt.Errorf("slurm: gang %s is busy: %w", id, ctx.Err())
 	}
 	done := func() { <-g.busy }
-	if _, _, over, _ := b.see(g); over {
+	b.mu.Lock()
+	known := b.gangs[id] == g
+	b.mu.Unlock()
+	if !known {
 		done()
 		return nil, nil, fmt.Errorf("slurm: %.80q: %w", id, backend.ErrUnknown)
 	}
@@ -263,7 +267,7 @@ func (b *Backend) find(ctx context.Context, id string) (*gang, func(), error) {
 func (b *Backend) see(g *gang) (state, reason string, over bool, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return g.state, g.reason, b.gangs[g.ID] != g, b.changed
+	return g.state, g.reason, !b.jobs[g], b.changed
 }
 
 // forward says that a gang has ended where a program of Slurm says so.
@@ -309,8 +313,8 @@ func (b *Backend) Close() error {
 		b.mu.Lock()
 		changed := b.changed
 		var left []string
-		for id, g := range b.gangs {
-			left = append(left, fmt.Sprintf("%s, job %d: %s", id, g.job, g.state))
+		for g := range b.jobs {
+			left = append(left, fmt.Sprintf("%s, job %d: %s", g.ID, g.job, g.state))
 		}
 		b.mu.Unlock()
 		if len(left) == 0 {

@@ -30,7 +30,7 @@ func newStub(t *testing.T) stub {
 "show job") cat job ;;
 esac`,
 		"sinfo":   "cat partitions",
-		"squeue":  `case "$*" in *" -s "*) cat steps ;; *) cat rows ;; esac`,
+		"squeue":  "cat rows",
 		"sacct":   "cat records",
 		"sstat":   "cat usage",
 		"scancel": "true",
@@ -42,7 +42,7 @@ esac`,
 	for name, text := range map[string]string{
 		"version": "slurm 23.11.1", "config": "AccountingStorageType = accounting_storage/slurmdbd\n",
 		"nodes":      "NodeName=a NodeAddr=a RealMemory=100 State=IDLE Partitions=p\n",
-		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "steps": "", "records": "", "usage": "", "job": "", "refusal": "",
+		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "records": "", "usage": "", "job": "", "refusal": "",
 	} {
 		s.write(name, text)
 	}
@@ -114,39 +114,6 @@ func TestTheAccountingKnowsForgottenJobs(t *testing.T) {
 	s.write("records", "7|RUNNING|0:0||00:00\n")
 	s.submit(b)
 	require.Equal(t, &JobError{Job: 7, State: Forgotten}, s.exit(b).Err)
-}
-
-func TestAJobThatIsStoppedForEverHasEnded(t *testing.T) {
-	for name, c := range map[string]struct {
-		job  string
-		want error
-	}{
-		"well":       {"JobId=7 JobState=STOPPED ExitCode=0:0", nil},
-		"not well":   {"JobId=7 JobState=STOPPED ExitCode=3:0", &JobError{Job: 7, State: "FAILED", Code: 3}},
-		"nobody can": {"", &JobError{Job: 7, State: "FAILED"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newStub(t)
-			s.write("config", "AccountingStorageType = accounting_storage/none\n")
-			b := s.open()
-			s.write("steps", "7.0\n")
-			s.write("rows", "7|STOPPED|x|None|gangd g -\n")
-			s.write("job", c.job)
-			s.submit(b)
-			select {
-			case <-b.Exits():
-				t.Fatal("it has a step")
-			case <-time.After(200 * time.Millisecond):
-			}
-			s.write("steps", "8.0\n77.batch\n")
-			exit := s.exit(b)
-			if c.want == nil {
-				require.NoError(t, exit.Err)
-			} else {
-				require.Equal(t, c.want, exit.Err)
-			}
-		})
-	}
 }
 
 func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {

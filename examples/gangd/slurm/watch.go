@@ -17,8 +17,8 @@ func (b *Backend) submitted(which func(*gang) bool) []*gang {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var gangs []*gang
-	for _, g := range b.gangs {
-		if g.job != 0 && which(g) {
+	for g := range b.jobs {
+		if which(g) {
 			gangs = append(gangs, g)
 		}
 	}
@@ -31,7 +31,7 @@ const atOnce = 5000
 
 // watch asks for the state of all jobs, every period.
 func (b *Backend) watch() {
-	for round := 0; ; round++ {
+	for {
 		b.mu.Lock()
 		period := b.config.Period
 		if b.hurry > 0 {
@@ -46,12 +46,6 @@ func (b *Backend) watch() {
 		}
 		for gangs := range slices.Chunk(b.submitted(func(*gang) bool { return true }), atOnce) {
 			b.look(gangs)
-		}
-		if round%5 == 0 {
-			stopped := b.submitted(func(g *gang) bool { return g.state == "STOPPED" || g.state == "SIGNALING" })
-			for gangs := range slices.Chunk(stopped, atOnce) {
-				b.lookForSteps(gangs)
-			}
 		}
 		b.mu.Lock()
 		close(b.changed)
@@ -105,37 +99,6 @@ func (b *Backend) look(gangs []*gang) {
 	}
 }
 
-// lookForSteps tells of gangs that have ended although Slurm says that they are stopped: it
-// says so for ever of a job that ended before Slurm was told that it had stopped.
-func (b *Backend) lookForSteps(gangs []*gang) {
-	ctx, cancel := context.WithTimeout(b.context, 3*patience)
-	defer cancel()
-	out, err := b.run(ctx, "squeue", "-h", "-a", "-s", "-o", "%i", "-j", numbers(gangs))
-	if err != nil {
-		return
-	}
-	running := map[int64]bool{}
-	for step := range strings.FieldsSeq(out) {
-		number, _, _ := strings.Cut(step, ".")
-		if job, err := strconv.ParseInt(number, 10, 64); err == nil {
-			running[job] = true
-		}
-	}
-	var over []*gang
-	b.mu.Lock()
-	for _, g := range gangs {
-		if running[g.job] {
-			g.idle = 0
-		} else if g.idle++; g.idle > 1 {
-			over = append(over, g)
-		}
-	}
-	b.mu.Unlock()
-	if len(over) > 0 {
-		b.finish(ctx, over)
-	}
-}
-
 // finish tells of gangs that have ended.
 func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 	records := map[int64]record{}
@@ -151,16 +114,9 @@ func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 		if g.state == Forgotten && ended(r.state) {
 			failure.State = r.state
 		}
-		if (g.state == "FAILED" || !ended(g.state)) && g.state != Forgotten && !known {
+		if g.state == "FAILED" && !known {
 			if out, err := b.try(ctx, "", "scontrol", "show", "job", "-o", strconv.FormatInt(g.job, 10)); err == nil {
-				failure.Code, failure.Signal, err = parseStatus(fields(out)["ExitCode"])
-				known = err == nil
-			}
-		}
-		if !ended(g.state) && g.state != Forgotten {
-			failure.State = "FAILED"
-			if known && failure.Code == 0 && failure.Signal == 0 {
-				failure.State = "COMPLETED"
+				failure.Code, failure.Signal, _ = parseStatus(fields(out)["ExitCode"])
 			}
 		}
 		b.mu.Lock()
@@ -179,8 +135,11 @@ func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 			}
 			exit.Usage.Measured = time.Now()
 		}
-		delete(b.gangs, g.ID)
-		b.told = append(b.told, exit)
+		delete(b.jobs, g)
+		if b.gangs[g.ID] == g {
+			delete(b.gangs, g.ID)
+			b.told = append(b.told, exit)
+		}
 		b.mu.Unlock()
 	}
 }
