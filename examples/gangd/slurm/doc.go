@@ -31,6 +31,10 @@
 // any more, twice in a row, has ended with [Forgotten]. While slurmctld or munge are down,
 // commands are tried again for as long as their context allows.
 //
+// When a process fails, the others of its gang are ended. When gangd dies, however it does, a
+// process beside it continues what is stopped, for Slurm would leave it so for ever, and
+// cancels what has not started.
+//
 // # What a process finds
 //
 // GANGD_RANK and the others that package backend lists. Rank i is on the i-th node of

@@ -1,7 +1,12 @@
 package slurm_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,4 +146,51 @@ func TestAGangThatSlurmStartsAgainIsEnded(t *testing.T) {
 	require.False(t, s.exit("runs").Killed)
 	require.Empty(t, s.processes("loop"))
 	require.LessOrEqual(t, strings.Count(s.output("runs"), "started"), 2)
+}
+
+// This binary, called again by a test, stops a gang and is killed.
+const child = "GANGD_SLURM_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if conf := os.Getenv(child); conf != "" {
+		b, err := slurm.New(slurm.Config{Conf: conf})
+		for _, id := range []string{"stopped", "waits"} {
+			if err == nil {
+				err = b.Submit(context.Background(), backend.Gang{ID: id, Command: []string{"/bin/sh", "-c", forever}}, 2)
+			}
+		}
+		if err == nil {
+			err = b.Start(context.Background(), "stopped", []int{0, 1}, mebi)
+		}
+		if err == nil {
+			err = b.Stop(context.Background(), "stopped")
+		}
+		fmt.Println("ready", err)
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func TestNoGangStaysStoppedWhenGangdDies(t *testing.T) {
+	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
+	s.submit(s.shell("another", `exit 0`), 2)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	program := exec.CommandContext(s.ctx, self)
+	program.Env = append(os.Environ(), child+"="+s.cluster.Conf())
+	stdout, err := program.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, program.Start())
+	said, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ready <nil>\n", said)
+	require.True(t, s.all("loop", "T", 2)(), "%v", s.processes("loop"))
+	require.NoError(t, program.Process.Kill())
+	_ = program.Wait()
+	s.eventually("it goes on", func() bool { return !s.all("loop", "T", 1)() })
+	s.eventually("what waited is gone", func() bool {
+		jobs := strings.Fields(s.slurm("squeue", "-h", "-o", "%j"))
+		return len(jobs) == 2 && slices.Contains(jobs, "stopped") && slices.Contains(jobs, "another")
+	})
+	require.Len(t, s.processes("loop"), 2)
 }

@@ -64,7 +64,7 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 	arguments := append([]string(nil), b.config.Options...)
 	arguments = append(arguments, "--parsable", "--hold", "--no-requeue", "--oversubscribe",
 		"--partition="+b.config.Partition, "--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1",
-		"--job-name="+name, "--comment="+comment(g.Gang, ""), "--output=/dev/null", "--export=ALL")
+		"--job-name="+name, "--comment="+comment(g.Gang, b.name, ""), "--output=/dev/null", "--export=ALL")
 	text := script(g.Gang, g.processes)
 	known := map[int64]bool{}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
@@ -145,7 +145,7 @@ func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64)
 	job := strconv.FormatInt(g.job, 10)
 	address := fmt.Sprintf("address=%s:%d", b.nodes[nodes[0]].address, firstPort+g.job%ports)
 	update := []string{"update", "JobId=" + job, "ReqNodeList=" + strings.Join(names, ","),
-		"Comment=" + comment(g.Gang, address+" "+strings.Join(places, " "))}
+		"Comment=" + comment(g.Gang, b.name, address+" "+strings.Join(places, " "))}
 	if memory > 0 {
 		update = append(update, fmt.Sprintf("MinMemoryNode=%d", b.request(memory)))
 	}

@@ -215,11 +215,11 @@ func TestLabelsAndComments(t *testing.T) {
 	require.Equal(t, "a b?c?d?", label("a b\nc\x00d\xff"))
 	require.Equal(t, strings.Repeat("ü", 100), label(strings.Repeat("ü", 200)))
 	g := backend.Gang{ID: "j-1", User: "A User: address=x:1"}
-	c := comment(g, "address=n1:20001 n1:0:0")
-	require.Equal(t, "gangd j-1 A_User_address_x_1 address=n1:20001 n1:0:0", c)
+	c := comment(g, "me", "address=n1:20001 n1:0:0")
+	require.Equal(t, "gangd j-1 A_User_address_x_1 by=me address=n1:20001 n1:0:0", c)
 	require.True(t, belongs(c, "j-1"))
 	require.False(t, belongs(c, "j"))
-	require.Equal(t, "gangd j-1 -", comment(backend.Gang{ID: "j-1"}, ""))
+	require.Equal(t, "gangd j-1 - by=me", comment(backend.Gang{ID: "j-1"}, "me", ""))
 }
 
 func FuzzOutputIsReadWithoutHarm(f *testing.F) {

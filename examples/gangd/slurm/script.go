@@ -45,7 +45,7 @@ func script(g backend.Gang, processes int) string {
 	}
 	b.WriteString(`until GANGD_PLACES=$(squeue -h -a -j "$SLURM_JOB_ID" -o %k); do sleep 1; done
 export GANGD_PLACES
-exec srun /usr/bin/env`)
+exec srun --kill-on-bad-exit=1 /usr/bin/env`)
 	for _, entry := range append(slices.Clone(g.Environment), "GANGD_ID="+g.ID, fmt.Sprintf("GANGD_SIZE=%d", processes)) {
 		b.WriteString(" " + quote(entry))
 	}
@@ -91,13 +91,14 @@ func label(s string) string {
 	return string(letters[:min(len(letters), 100)])
 }
 
-// comment says whose job a job is. Until it starts, places is empty.
-func comment(g backend.Gang, places string) string {
+// comment says whose job a job is, and which back end submitted it. Until it starts, places
+// is empty.
+func comment(g backend.Gang, by, places string) string {
 	user := strings.Join(strings.FieldsFunc(label(g.User), func(r rune) bool { return r == ' ' || r == ':' || r == '=' }), "_")
 	if user == "" {
 		user = "-"
 	}
-	return strings.TrimSpace(fmt.Sprintf("gangd %s %s %s", g.ID, user, places))
+	return strings.TrimSpace(fmt.Sprintf("gangd %s %s by=%s %s", g.ID, user, by, places))
 }
 
 // belongs tells whether the comment is that of the gang.

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -42,7 +43,7 @@ type Config struct {
 type JobError struct {
 	Job          int64
 	State        string // Slurm's word: FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY; or Forgotten, Restarted
-	Code, Signal int    // of the batch script, if it is known
+	Code, Signal int    // of the batch script, if they are known
 }
 
 const (
@@ -69,7 +70,9 @@ func (e *JobError) Error() string {
 type Backend struct {
 	config      Config
 	nodes       []node
-	environment []string      // of Slurm's programs
+	environment []string // of Slurm's programs
+	name        string   // in the comments of its jobs
+	leash       *leash
 	accounting  bool          // sacct knows jobs that have ended
 	settled     time.Duration // between Stop and Continue, so that one does not overtake the other
 	exits       chan backend.Exit
@@ -130,6 +133,7 @@ func New(c Config) (_ *Backend, err error) {
 	b := &Backend{
 		config:      c,
 		environment: environment(c.Conf),
+		name:        rand.Text(),
 		exits:       make(chan backend.Exit),
 		wake:        make(chan struct{}, 1),
 		gangs:       map[string]*gang{},
@@ -143,6 +147,9 @@ func New(c Config) (_ *Backend, err error) {
 		}
 	}()
 	if err := b.discover(); err != nil {
+		return nil, err
+	}
+	if b.leash, err = newLeash(b.name, b.config.Partition, b.environment); err != nil {
 		return nil, err
 	}
 	for _, task := range []func(){b.watch, b.sample, b.tell} {
@@ -331,6 +338,7 @@ func (b *Backend) Close() error {
 	}
 	b.cancel()
 	b.tasks.Wait()
+	b.leash.close(err != nil)
 	close(b.exits)
 	return err
 }
