@@ -36,6 +36,7 @@ func (s *site) failure(id string) slurm.JobError {
 }
 
 func TestANodeThatDiesEndsItsGangs(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 4}, slurm.Config{})
 	s.run(s.shell("on-it", forever), mebi, 0, 1)
 	s.run(s.shell("stopped", forever), mebi, 1, 2)
@@ -60,6 +61,7 @@ func TestANodeThatDiesEndsItsGangs(t *testing.T) {
 }
 
 func TestADaemonThatDiesAndComesBackHarmsNoGang(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.run(s.shell("works", `echo started; until [ -e stop ]; do sleep .05; done # loop`), mebi, 0, 1)
 	s.eventually("both have started", func() bool { return strings.Count(s.output("works"), "started") == 2 })
@@ -74,6 +76,7 @@ func TestADaemonThatDiesAndComesBackHarmsNoGang(t *testing.T) {
 }
 
 func TestWithoutControllerCommandsWaitForIt(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.run(s.shell("stopped", `echo started; until [ -e stop ]; do sleep .05; done # loop`), mebi, 0, 1)
 	s.eventually("both have started", func() bool { return strings.Count(s.output("stopped"), "started") == 2 })
@@ -106,6 +109,7 @@ func TestWithoutControllerCommandsWaitForIt(t *testing.T) {
 }
 
 func TestARestartedControllerFindsStoppedGangs(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.run(s.shell("stopped", `echo started; until [ -e stop ]; do sleep .05; done # loop`), mebi, 0, 1)
 	s.eventually("both have started", func() bool { return strings.Count(s.output("stopped"), "started") == 2 })
@@ -136,6 +140,7 @@ func TestAForgottenGangIsNotLost(t *testing.T) {
 }
 
 func TestAGangThatSlurmStartsAgainIsEnded(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.run(s.shell("runs", forever), mebi, 0, 1)
 	s.eventually("both have started", func() bool { return strings.Count(s.output("runs"), "started") == 2 })

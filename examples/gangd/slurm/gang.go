@@ -119,7 +119,10 @@ func (b *Backend) Start(ctx context.Context, id string, nodes []int, memory int6
 	err = b.start(ctx, g, nodes, memory)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err != nil {
+	switch {
+	case !b.jobs[g]:
+		return nil // it has ended meanwhile, and Exits tells
+	case err != nil:
 		delete(b.gangs, id)
 		b.tasks.Go(func() { b.force(g, true) })
 		return forward(id, err)

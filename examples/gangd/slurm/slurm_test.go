@@ -48,6 +48,14 @@ func needSlurm(t testing.TB) {
 	}
 }
 
+// long skips a test that takes seconds.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
 func start(t *testing.T, c cluster.Config, config slurm.Config) *site {
 	t.Helper()
 	needSlurm(t)
@@ -268,6 +276,9 @@ func TestWordsArriveAsTheyAre(t *testing.T) {
 func TestStopAndContinue(t *testing.T) {
 	for _, suspend := range []bool{false, true} {
 		t.Run(fmt.Sprintf("suspend=%v", suspend), func(t *testing.T) {
+			if suspend {
+				long(t)
+			}
 			s := start(t, cluster.Config{Nodes: 3}, slurm.Config{Suspend: suspend})
 			// A child in a session of its own is part of the gang.
 			s.run(s.shell("counter", `trap "exit 3" TERM; setsid sh -c "while :; do sleep .05; done # loop" & while :; do sleep .05; done # loop`), mebi, 0, 1, 2)
@@ -325,6 +336,7 @@ func TestKillEndsAnything(t *testing.T) {
 }
 
 func TestExitsTellHowAGangHasEnded(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{Options: []string{"--time=1"}})
 	s.run(s.shell("good", `exit 0`), mebi, 0, 1)
 	s.run(s.shell("bad", `[ $GANGD_RANK = 0 ] && sleep 1000; exit 200`), mebi, 0, 1)
@@ -394,6 +406,7 @@ func TestTheEstimateIsWhatSlurmGrants(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	_, err := s.Usage(s.ctx, "none")
 	require.ErrorIs(t, err, backend.ErrUnknown)
@@ -425,6 +438,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestBadGangsAreRefused(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	for name, change := range map[string]func(*backend.Gang){
 		"no ID":             func(g *backend.Gang) { g.ID = "" },
@@ -461,6 +475,7 @@ func TestBadGangsAreRefused(t *testing.T) {
 }
 
 func TestAHundredShortGangs(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 16, CPUs: 4}, slurm.Config{})
 	begin := time.Now()
 	var wait sync.WaitGroup
@@ -485,6 +500,7 @@ func TestAHundredShortGangs(t *testing.T) {
 }
 
 func TestCloseEndsAllGangs(t *testing.T) {
+	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.submit(s.shell("waits", `sleep 1000`), 2)
 	s.run(s.shell("runs", `sleep 1000`), mebi, 0, 1)
