@@ -58,6 +58,14 @@ func long(t *testing.T) {
 
 func start(t *testing.T, c cluster.Config, config slurm.Config) *site {
 	t.Helper()
+	s := open(t, c, config)
+	s.listen()
+	return s
+}
+
+// open is start, and leaves the exits to others.
+func open(t *testing.T, c cluster.Config, config slurm.Config) *site {
+	t.Helper()
 	needSlurm(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -71,14 +79,19 @@ func start(t *testing.T, c cluster.Config, config slurm.Config) *site {
 	}
 	b, err := slurm.New(config)
 	require.NoError(t, err)
-	s := &site{Backend: b, t: t, ctx: ctx, cluster: machines, exits: map[string]backend.Exit{}, more: make(chan struct{})}
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	return &site{Backend: b, t: t, ctx: ctx, cluster: machines, exits: map[string]backend.Exit{}, more: make(chan struct{})}
+}
+
+// listen receives the exits.
+func (s *site) listen() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for exit := range b.Exits() {
+		for exit := range s.Exits() {
 			s.mu.Lock()
 			if _, twice := s.exits[exit.ID]; twice {
-				t.Errorf("%s has ended twice", exit.ID)
+				s.t.Errorf("%s has ended twice", exit.ID)
 			}
 			s.exits[exit.ID] = exit
 			close(s.more)
@@ -86,11 +99,10 @@ func start(t *testing.T, c cluster.Config, config slurm.Config) *site {
 			s.mu.Unlock()
 		}
 	}()
-	t.Cleanup(func() {
-		assert.NoError(t, b.Close())
+	s.t.Cleanup(func() {
+		assert.NoError(s.t, s.Close())
 		<-ended
 	})
-	return s
 }
 
 // shell is a gang that runs a script, with its output in a file of the cluster.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gangkit/gangkit/examples/gangd/backend"
+	"github.com/gangkit/gangkit/examples/gangd/scheduler"
 	"github.com/gangkit/gangkit/examples/gangd/slurm"
 	"github.com/gangkit/gangkit/examples/gangd/slurm/cluster"
 	"github.com/gangkit/gangkit/examples/kit/command"
@@ -28,10 +29,10 @@ processes compute, C for 100 ms, I for 50 ms and then sleep for 150 ms, tell eac
 TCP that they are ready, and do so again, for a number of steps. Node i is processor i of this
 machine.
 
-  fcfs       one gang after the other
+  fcfs       gangd: one gang after the other
   gang       Slurm's own gang scheduling, with its shortest time slice, 5 s
-  strict     gangs take turns, one at a time, a slot each
-  paired     C and I take turns in pairs, two at a time, as Wiseman and Feitelson propose
+  strict     gangd: gangs take turns, one at a time, a quantum each
+  paired     gangd: so do pairs, if their shares of the processor, measured, fit together
   together   all at once, without control
 
 Makespan is from the first start to the last end, response from there to each end; both have
@@ -64,23 +65,21 @@ type policy struct {
 }
 
 var policies = []policy{
-	{"fcfs", 0, (*experiment).oneAfterTheOther},
+	{"fcfs", 0, scheduled(scheduler.FCFS)},
 	{"gang", 5 * time.Second, (*experiment).together},
-	{"strict", 0, func(e *experiment, ctx context.Context) error {
-		return e.rotate(ctx, [][]string{{"C1"}, {"C2"}, {"I1"}, {"I2"}})
-	}},
-	{"paired", 0, func(e *experiment, ctx context.Context) error {
-		return e.rotate(ctx, [][]string{{"C1", "I1"}, {"C2", "I2"}})
-	}},
+	{"strict", 0, scheduled(scheduler.Strict)},
+	{"paired", 0, scheduled(scheduler.Paired)},
 	{"together", 0, (*experiment).together},
 }
+
+const memory = 100 << 20 // of a process, as estimated
 
 var gangs = []string{"C1", "C2", "I1", "I2"} // in the order of submission
 
 func makespan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("makespan", flag.ContinueOnError)
 	steps := f.Int("steps", 40, "`number` of steps of C; I has three quarters of them")
-	slot := f.Duration("slot", 2*time.Second, "length of a slot, of strict and paired")
+	slot := f.Duration("slot", 2*time.Second, "length of a quantum, of strict and paired")
 	repeats := f.Int("repeats", 5, "`number` of repeats of each policy")
 	names := f.String("policies", "fcfs,gang,strict,paired,together", "`names` of the policies")
 	quick := f.Bool("quick", false, "as -steps 8 -slot 500ms -repeats 1 -policies fcfs,strict,paired,together")
@@ -161,6 +160,7 @@ func makespan(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 // An experiment is one run of one policy.
 type experiment struct {
 	*slurm.Backend
+	jobs  []scheduler.Job
 	slot  time.Duration
 	begin time.Time
 	ends  map[string]time.Duration // since begin
@@ -181,24 +181,25 @@ func measure(ctx context.Context, p policy, steps int, rounds int64, slot time.D
 	if err != nil {
 		return nil, err
 	}
+	e := &experiment{Backend: b, slot: slot, begin: time.Now(), ends: map[string]time.Duration{}}
 	for _, id := range gangs {
 		n := steps
 		if id[0] == 'I' {
 			n = steps * 3 / 4
 		}
-		if err := b.Submit(ctx, backend.Gang{ID: id, Name: id, Command: []string{
+		e.jobs = append(e.jobs, scheduler.Job{Name: id, Processes: 2, Command: []string{
 			"/bin/sh", "-c", `exec taskset -c "$GANGD_NODE" "$@"`, "sh",
 			self, "rank", id[:1], strconv.Itoa(n), strconv.FormatInt(rounds, 10),
-		}}, 2); err != nil {
-			return nil, err
-		}
+		}})
 	}
-	e := &experiment{Backend: b, slot: slot, begin: time.Now(), ends: map[string]time.Duration{}}
 	return e.ends, p.run(e, ctx)
 }
 
-func (e *experiment) start(ctx context.Context, id string) error {
-	return e.Start(ctx, id, []int{0, 1}, 100<<20)
+func (e *experiment) start(ctx context.Context, j scheduler.Job) error {
+	if err := e.Submit(ctx, backend.Gang{ID: j.Name, Name: j.Name, Command: j.Command}, j.Processes); err != nil {
+		return err
+	}
+	return e.Start(ctx, j.Name, []int{0, 1}, memory)
 }
 
 // ended records an exit.
@@ -217,22 +218,25 @@ func (e *experiment) wait(ctx context.Context) error {
 	}
 }
 
-func (e *experiment) oneAfterTheOther(ctx context.Context) error {
-	for _, id := range gangs {
-		if err := e.start(ctx, id); err != nil {
+// scheduled leaves it to gangd.
+func scheduled(p scheduler.Policy) func(*experiment, context.Context) error {
+	return func(e *experiment, ctx context.Context) error {
+		result, err := scheduler.Run(ctx, e.jobs, scheduler.Config{Backend: e.Backend, Policy: p, Quantum: e.slot, Memory: memory})
+		if err != nil {
 			return err
 		}
-		if err := e.wait(ctx); err != nil {
-			return err
+		for _, o := range result.Jobs {
+			e.ends[o.Job.Name] = o.Ended
+			err = errors.Join(err, o.Err)
 		}
+		return err
 	}
-	return nil
 }
 
 func (e *experiment) together(ctx context.Context) error {
 	started := make(chan error, len(gangs))
-	for _, id := range gangs {
-		go func() { started <- e.start(ctx, id) }()
+	for _, j := range e.jobs {
+		go func() { started <- e.start(ctx, j) }()
 	}
 	var err error
 	for range gangs {
@@ -242,48 +246,4 @@ func (e *experiment) together(ctx context.Context) error {
 		err = errors.Join(err, <-started)
 	}
 	return err
-}
-
-// rotate runs the rows in turn, a slot each. A row that has ended gives way at once.
-func (e *experiment) rotate(ctx context.Context, rows [][]string) error {
-	for _, id := range gangs {
-		if err := e.start(ctx, id); err != nil {
-			return err
-		}
-		if err := e.Stop(ctx, id); err != nil && !errors.Is(err, backend.ErrUnknown) {
-			return err
-		}
-	}
-	for turn := 0; len(e.ends) < len(gangs); turn++ {
-		row := slices.Clone(rows[turn%len(rows)])
-		left := func(id string) bool { _, over := e.ends[id]; return !over }
-		over := func(id string) bool { return !left(id) }
-		if row = slices.DeleteFunc(row, over); len(row) == 0 {
-			continue
-		}
-		for _, id := range row {
-			if err := e.Continue(ctx, id); err != nil && !errors.Is(err, backend.ErrUnknown) {
-				return err
-			}
-		}
-		for slot := time.After(e.slot); slices.ContainsFunc(row, left); {
-			select {
-			case exit := <-e.Exits():
-				if err := e.ended(exit); err != nil {
-					return err
-				}
-				continue
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-slot:
-			}
-			break
-		}
-		for _, id := range slices.DeleteFunc(row, over) {
-			if err := e.Stop(ctx, id); err != nil && !errors.Is(err, backend.ErrUnknown) {
-				return err
-			}
-		}
-	}
-	return nil
 }
