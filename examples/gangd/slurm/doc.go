@@ -57,7 +57,11 @@
 //     that was shorter has none: the time is in the field Measured.
 //   - PreemptMode without GANG for the partition: otherwise Slurm suspends on its own.
 //   - SchedulerParameters with batch_sched_delay=0 and sched_min_interval=0, else a start takes
-//     up to several seconds.
+//     several seconds. With them slurmctld still starts released jobs once a second.
+//
+// Slurm tells processor time in whole seconds. A quantum should be of many seconds if gangs
+// are to be paired by their measured shares of the processor: with q seconds and n
+// processes a share is measured to 1/(q·n).
 //
 // gangd runs as an ordinary user, and then all gangs are that user's; with Config.Suspend
 // it must be an operator. It needs the commands sbatch, scontrol, squeue, scancel, sinfo,

@@ -93,10 +93,14 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 			known[other.job] = true
 		}
 		b.mu.Unlock()
+		var found int64
 		for job, r := range parseRows(out) {
 			if belongs(r.comment, g.ID) && !ended(r.state) && !known[job] {
-				return job, nil
+				found = max(found, job)
 			}
+		}
+		if found > 0 {
+			return found, nil
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 
 func TestNodes(t *testing.T) {
 	const form = "NodeName=%s Arch=x86_64 NodeAddr=10.0.0.1 OS=Linux 6.1 #1 SMP RealMemory=1000 AllocMem=0 FreeMem=7 " +
-		"MemSpecLimit=24 State=%s ThreadsPerCore=1 Partitions=%s  Reason=RealMemory=5 is wrong [root@2026]\n"
+		"MemSpecLimit=24 State=%s ThreadsPerCore=1 Partitions=%s  Reason=not RealMemory=5 [root@2026]\n"
 	nodes, err := parseNodes(
 		fmt.Sprintf(form, "a", "IDLE", "batch")+
 			fmt.Sprintf(form, "b", "MIXED+PLANNED", "other,batch")+

@@ -91,6 +91,8 @@ type Backend struct {
 	told    []backend.Exit   // not yet received by anybody
 }
 
+var _ backend.Backend = (*Backend)(nil)
+
 // A gang is one that has been submitted and has not ended. Its fields are guarded by the
 // mutex of the backend.
 type gang struct {

@@ -120,7 +120,7 @@ func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	s := newStub(t)
 	b := s.open()
 	s.write("refusal", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
-	s.write("rows", "5|COMPLETED|x|None|gangd g -\n6|PENDING|x|None|gangd g2 -\n9|PENDING|x|JobHeldUser|gangd g -\n")
+	s.write("rows", "10|COMPLETED|x|None|gangd g -\n11|PENDING|x|None|gangd g2 -\n9|PENDING|x|JobHeldUser|gangd g -\n")
 	s.submit(b)
 	require.Equal(t, 1, s.calls("sbatch"))
 	require.Equal(t, int64(9), b.gangs["g"].job)

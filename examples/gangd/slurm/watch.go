@@ -3,7 +3,6 @@ package slurm
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,11 +175,4 @@ func (b *Backend) tell() {
 			return
 		}
 	}
-}
-
-var _ backend.Backend = (*Backend)(nil)
-
-// String names the back end in messages.
-func (b *Backend) String() string {
-	return fmt.Sprintf("Slurm, partition %s, %d nodes", b.config.Partition, len(b.nodes))
 }
