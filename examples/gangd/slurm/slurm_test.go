@@ -393,7 +393,7 @@ func TestTheEstimateIsWhatSlurmGrants(t *testing.T) {
 
 	// 500 MiB are left, and 500 + 1 MiB do not fit.
 	s.submit(s.shell("second", `echo ran`), 1)
-	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second) // until Slurm has looked at it
 	defer cancel()
 	err := s.Start(ctx, "second", []int{1}, 400*mebi+1)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
