@@ -52,7 +52,7 @@ func TestEveryClaimOfEveryPaper(t *testing.T) {
 		assert.NotEmpty(t, j.Paper)
 		assert.NotEmpty(t, j.Measured, j.ID)
 		assert.NotEmpty(t, j.Expected, j.ID)
-		assert.True(t, j.Verdict == claim.Reproduced || j.Explanation != "", j.ID)
+		assert.Equal(t, j.Verdict != claim.Reproduced, j.Explanation != "", j.ID)
 	}
 	for _, id := range strings.Fields("B-1 B-2 B-3 B-4 B-5 B-6 B-7 B-8 B-9 B-10 B-11 F-1 F-2 F-3 F-4 F-5 F-6 F-7 F-8 F-9 F-10 " +
 		"W-1 W-2 W-3 W-4 W-5a W-5b W-6 U-1 U-2 U-3 U-4 U-5 U-6 C-1 C-1b C-2 C-3r C-4r C-5r C-6r C-7r C-8r C-9r C-10r C-3l C-4l C-5l C-6l C-7l C-8l C-9l C-10l") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -306,4 +307,29 @@ func TestOutputThatCannotBeWrittenIsAFailedRun(t *testing.T) {
 	status := command.Run(context.Background(), "replay", replay, []string{"-jobs", "50", "-policy", "easy", "-json"}, w, &stderr)
 	assert.Equal(t, 1, status)
 	assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
+}
+
+// The classes of jobs, and a policy under which the machine breaks down.
+func TestClassesAndBreakdown(t *testing.T) {
+	text := "; MaxProcs: 32\n"
+	line := func(number, run, processors int) {
+		text += fmt.Sprintf("%d 0 -1 %d %d -1 1000 %d %d -1 1 1 1 1 1 1 -1 -1\n", number, run, processors, processors, run)
+	}
+	line(1, 3600, 2)
+	line(2, 3600, 3)
+	line(3, 3601, 2)
+	line(4, 7200, 3)
+	status, stdout, stderr := call(t, "-trace", write(t, text), "-policy", "easy")
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "narrow ones on up to 2 processors")
+	assert.Regexp(t, `\neasy +3600 +1\.0 +3600 +1\.0 +3601 +1\.0 +7200 +1\.0\n`, stdout)
+
+	for i := range 200 {
+		line(5+i, 3600, 32)
+	}
+	status, stdout, stderr = call(t, "-trace", write(t, text), "-policy", "gang", "-memory", "50MiB")
+	require.Zero(t, status, stderr)
+	assert.Regexp(t, `\ngang +(- +){11}\d+\n`, stdout)
+	assert.Regexp(t, `\ngang +(- +){7}-\n`, stdout)
+	assert.Contains(t, stdout, "gang broke down, with 201 slots at most")
 }

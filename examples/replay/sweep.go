@@ -43,7 +43,7 @@ func parseSweep(text string) (*sweep, error) {
 		case "memory":
 			values, most = &s.memory, 1e6
 		default:
-			return nil, fmt.Errorf("-sweep %q: want load=... or memory=...", field)
+			return nil, fmt.Errorf("-sweep %q: want load or memory, = and numbers", field)
 		}
 		if len(*values) > 0 {
 			return nil, fmt.Errorf("-sweep %q: %s is given twice", text, name)

@@ -82,7 +82,7 @@ func TestSweepOverMemoryAlone(t *testing.T) {
 func TestBadSweepsAreRefused(t *testing.T) {
 	out := t.TempDir()
 	for text, complaint := range map[string]string{
-		"speed=3": `want load=`, "load": `""`, "load=.5,x": `"x"`, "load=0": `"0"`, "load=.5 load=.6": "twice", " ": "something like",
+		"speed=3": `want load`, "load": `""`, "load=.5,x": `"x"`, "load=0": `"0"`, "load=.5 load=.6": "twice", " ": "something like",
 		"memory=-1": `"-1"`, "memory=NaN": `"NaN"`, "load=1e9": `"1e9"`,
 	} {
 		status, _, stderr := call(t, "-sweep", text, "-out", out)

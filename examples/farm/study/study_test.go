@@ -31,11 +31,15 @@ func TestProgramsArePhasesOfTable1(t *testing.T) {
 		}
 		for _, ramp := range []time.Duration{0, 2 * time.Second, time.Hour} {
 			var cpu time.Duration
+			half := int64(-1)
 			var io, last int64
 			phases := p.Phases(ramp)
 			for _, phase := range phases {
 				cpu += phase.CPU
 				io += phase.IO
+				if half < 0 && cpu >= p.CPU/2 {
+					half = io
+				}
 				require.Positive(t, phase.CPU)
 				require.GreaterOrEqual(t, phase.IO, int64(0))
 				require.GreaterOrEqual(t, phase.WorkingSet, last, "memory does not shrink")
@@ -43,6 +47,9 @@ func TestProgramsArePhasesOfTable1(t *testing.T) {
 			}
 			assert.InDelta(t, want.cpu, cpu.Seconds(), .001, want.name)
 			assert.Equal(t, want.io, io, want.name)
+			if want.least != want.most {
+				assert.InEpsilon(t, float64(io)/2, half, .15, "evenly")
+			}
 			assert.InDelta(t, want.most, float64(last)/(1<<20), .001, want.name)
 			if ramp == 0 {
 				assert.InDelta(t, want.least, float64(phases[0].WorkingSet)/(1<<20), .001, want.name)

@@ -247,3 +247,32 @@ func TestMemoryIsTwiceTheUseOfTheAverageMix(t *testing.T) {
 	w.Jobs[0].Memory, w.Jobs[1].Memory = 0, 0
 	assert.Zero(t, w.Memory())
 }
+
+// What a log tells stays, and what it does not tell is made up and named.
+func TestSynthesize(t *testing.T) {
+	w := &workload.Workload{Processors: 8, Numbers: []int64{1, 2, 3}, CPU: []float64{.25, 0, 0}, Jobs: []spaceshare.Job{
+		{Run: time.Second, Processors: 2, Memory: 100}, {Run: time.Second, Processors: 1}, {Run: time.Second, Processors: 8},
+	}}
+	require.NoError(t, w.Synthesize(1))
+	assert.Equal(t, []string{"CPU share of 66.7 % of the jobs"}, w.Synthetic)
+	assert.Equal(t, .25, w.CPU[0])
+	for _, u := range w.CPU[1:] {
+		assert.True(t, u > 0 && u <= 1, u)
+	}
+	assert.Equal(t, []int64{100, 0, 0}, []int64{w.Jobs[0].Memory, w.Jobs[1].Memory, w.Jobs[2].Memory})
+
+	none := &workload.Workload{Processors: 8, CPU: []float64{1, 1}, Jobs: []spaceshare.Job{{Run: time.Second, Processors: 2}, {Run: time.Second, Processors: 8}}}
+	require.NoError(t, none.Synthesize(1))
+	assert.Equal(t, []string{"memory"}, none.Synthetic)
+	assert.Equal(t, []float64{1, 1}, none.CPU)
+	for _, j := range none.Jobs {
+		assert.Positive(t, j.Memory)
+		assert.Zero(t, j.Memory%int64(j.Processors))
+	}
+	again := &workload.Workload{Processors: 8, CPU: []float64{0}, Jobs: []spaceshare.Job{{Run: time.Second, Processors: 2}}}
+	require.NoError(t, again.Synthesize(1))
+	assert.Equal(t, none.Jobs[0].Memory, again.Jobs[0].Memory, "the same seed makes up the same")
+	w.Cut(2)
+	assert.Len(t, w.Jobs, 2)
+	assert.Len(t, w.CPU, 2)
+}
