@@ -81,6 +81,8 @@ func Program(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		f.DurationVar(&c.Compute, "compute", 20*time.Millisecond, "processor `time` between two barriers")
 		f.Int64Var(&c.Steps, "steps", 0, "compute so many `steps` instead")
 		f.DurationVar(&c.IO, "io", 0, "`time` to sleep between two barriers, as if for I/O")
+		f.Float64Var(&c.Spread, "spread", 0, "vary both by up to this `share` up and down, at random")
+		f.Uint64Var(&c.Seed, "seed", 1, "of the random variation")
 		f.IntVar(&c.Files, "files", 0, "`number` of files to write between two barriers, each synced to the disk")
 		f.IntVar(&c.Bytes, "bytes", 8193, "`number` of bytes of each file")
 		f.StringVar(&c.Folder, "folder", "", "write the files into a new folder in `folder` (default: that of temporary files)")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,9 +19,11 @@ type LoopConfig struct {
 	Compute  time.Duration // processor time between two barriers, of a processor that does nothing else
 	Steps    int64         // instead of Compute, as Steps makes them of a time
 	IO       time.Duration // to sleep between two barriers
+	Spread   float64       // both are uniform in mean · [1 − Spread, 1 + Spread]
 	Files    int           // to be written between two barriers
 	Bytes    int           // of each file
 	Folder   string        // for them; "" is the system's for temporary files
+	Seed     uint64        // of that, with the rank
 	Barriers int           // after which it ends; 0: when ctx is done
 }
 
@@ -28,7 +31,7 @@ type LoopConfig struct {
 // done, or it has done so often enough. Then rank 0 prints how often that was. If
 // another process is gone, so is Loop, without an error if ctx was done.
 func Loop(ctx context.Context, c LoopConfig, stdout io.Writer) error {
-	if c.Compute < 0 || c.Steps < 0 || c.IO < 0 || c.Files < 0 || c.Bytes < 0 || c.Barriers < 0 {
+	if c.Compute < 0 || c.Steps < 0 || c.IO < 0 || c.Files < 0 || c.Bytes < 0 || c.Barriers < 0 || !(c.Spread >= 0 && c.Spread <= 1) {
 		return fmt.Errorf("%+v: %w", c, ErrConfig)
 	}
 	folder := ""
@@ -49,11 +52,13 @@ func Loop(ctx context.Context, c LoopConfig, stdout io.Writer) error {
 	defer b.close()
 	stop := context.AfterFunc(ctx, b.close)
 	defer stop()
+	random := rand.New(rand.NewPCG(c.Seed, uint64(c.Rank)))
+	vary := func(mean float64) float64 { return mean * (1 + c.Spread*(2*random.Float64()-1)) }
 	n, began := 0, time.Now()
 	for ; ctx.Err() == nil && (c.Barriers == 0 || n < c.Barriers); n++ {
-		compute(c.Steps)
+		compute(int64(vary(float64(c.Steps))))
 		if c.IO > 0 {
-			time.Sleep(c.IO)
+			time.Sleep(time.Duration(vary(float64(c.IO))))
 		}
 		if err = write(folder, c.Files, c.Bytes); err != nil {
 			return err
