@@ -21,6 +21,7 @@ import (
 	"github.com/gangkit/gangkit/examples/gangd/jobs"
 	"github.com/gangkit/gangkit/examples/gangd/local"
 	"github.com/gangkit/gangkit/examples/gangd/scheduler"
+	"github.com/gangkit/gangkit/examples/gangd/slurm"
 	"github.com/gangkit/gangkit/examples/kit/command"
 	"github.com/gangkit/gangkit/examples/kit/report"
 )
@@ -59,6 +60,10 @@ On the local back end nodes are the cores of this machine. If gangd is killed, a
 supervisor continues its jobs, or ends them with -on-death kill: nothing stays stopped.
 Ctrl-C ends all jobs, and then gangd.
 
+With -backend slurm jobs are those of a Slurm cluster, with their estimates as requests.
+A quantum should then be seconds long. To try it, keep
+go run ./examples/gangd/slurm/cluster/loopback up, and set SLURM_CONF as it says.
+
   gangd run -demo
   gangd run -log - -policy strict -quantum 200ms jobs.toml
   gangd run -history history -log decisions.jsonl jobs.toml   and meanwhile   gangd status
@@ -72,6 +77,7 @@ type runOptions struct {
 	config  scheduler.Config
 	backend string
 	local   local.Config
+	slurm   slurm.Config
 	history string
 	log     string
 	socket  string
@@ -92,6 +98,8 @@ func parseRun(args []string) (*runOptions, error) {
 	f.IntVar(&o.local.Nodes, "nodes", 0, "local: `number` of nodes; more than cores share them (default: one for each core)")
 	nodeMemory := f.String("node-memory", "", "local: `amount` of memory of each node (default: equal shares of what is available)")
 	death := f.String("on-death", string(local.Continue), "local: `what` becomes of jobs when gangd is killed: continue or kill")
+	f.StringVar(&o.slurm.Partition, "partition", "", "slurm: `name` of the partition (default: Slurm's)")
+	f.Float64Var(&o.slurm.Margin, "margin", 0, "slurm: `part` of an estimate that is requested on top of it")
 	f.StringVar(&o.history, "history", "", "learn how much memory jobs use, and keep it in `file`")
 	f.StringVar(&o.log, "log", "", "write every decision as a line of JSON into `file`; - is standard error")
 	f.StringVar(&o.socket, "socket", defaultSocket(), "answer gangd status at this Unix `socket`")
@@ -141,8 +149,10 @@ func newBackend(o *runOptions) (backend.Backend, error) {
 	switch o.backend {
 	case "local":
 		return local.New(o.local)
+	case "slurm":
+		return slurm.New(o.slurm)
 	default:
-		return nil, command.Input(fmt.Errorf("-backend %q: want local", o.backend))
+		return nil, command.Input(fmt.Errorf("-backend %q: want local or slurm", o.backend))
 	}
 }
 
