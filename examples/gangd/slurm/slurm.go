@@ -173,7 +173,7 @@ func (b *Backend) discover() error {
 		return err
 	}
 	if major < 20 {
-		return fmt.Errorf("Slurm %d.%02d, want 20.02 or later: %w", major, minor, ErrConfig)
+		return fmt.Errorf("version %d.%02d of Slurm, want 20.02 or later: %w", major, minor, ErrConfig)
 	}
 	settings, err := b.run(ctx, "scontrol", "show", "config")
 	if err != nil {
