@@ -365,14 +365,10 @@ func (b *Backend) measure(ctx context.Context, gangs []*gang) error {
 	defer b.mu.Unlock()
 	for _, g := range gangs {
 		if u, ok := usage[g.job]; ok && now.After(g.usage.Measured) {
-			for i := range u.Peak {
-				if i < len(g.usage.Peak) {
-					u.Peak[i] = max(u.Peak[i], g.usage.Peak[i])
-				}
-			}
-			u.CPU = max(u.CPU, g.usage.CPU)
-			u.Measured = now
-			g.usage = u
+			// Of a gang that is about to end, nodes may be missing.
+			g.peak = max(g.peak, u.peak)
+			g.usage = backend.Usage{CPU: max(g.usage.CPU, u.cpu), Resident: repeat(u.resident, g.processes),
+				Peak: repeat(g.peak, g.processes), Measured: now}
 		}
 	}
 	return err

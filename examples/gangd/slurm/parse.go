@@ -215,10 +215,17 @@ func parseDuration(s string) (time.Duration, error) {
 // usageFormat is that of sstat -o.
 const usageFormat = "JobID,NTasks,AveRSS,MaxRSS,TRESUsageInTot"
 
+// A sample is what a step uses.
+type sample struct {
+	cpu      time.Duration // of all processes
+	resident int64         // of a process now, on average
+	peak     int64         // the most of a process so far
+}
+
 // parseUsage reads sstat -n -P, for the first step of each job. A line that is incomplete,
 // as for a step that has just started, is left out.
-func parseUsage(s string) map[int64]backend.Usage {
-	usage := map[int64]backend.Usage{}
+func parseUsage(s string) map[int64]sample {
+	usage := map[int64]sample{}
 	for line := range strings.Lines(s) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		if len(f) != 5 {
@@ -226,7 +233,7 @@ func parseUsage(s string) map[int64]backend.Usage {
 		}
 		job, ok := firstStep(f[0])
 		tasks, err := strconv.Atoi(f[1])
-		if !ok || err != nil || tasks < 1 || tasks > 1<<24 {
+		if !ok || err != nil || tasks < 1 {
 			continue
 		}
 		now, err1 := parseBytes(f[2])
@@ -239,7 +246,7 @@ func parseUsage(s string) map[int64]backend.Usage {
 			}
 		}
 		if err1 == nil && err2 == nil && err3 == nil {
-			usage[job] = backend.Usage{CPU: cpu, Resident: repeat(now, tasks), Peak: repeat(max(now, peak), tasks)}
+			usage[job] = sample{cpu, now, max(now, peak)}
 		}
 	}
 	return usage

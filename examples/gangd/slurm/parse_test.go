@@ -129,10 +129,10 @@ func TestUsageOfSteps(t *testing.T) {
 	got := parseUsage("1.batch|1|9076K|9076K|cpu=00:00:00,mem=9076K\n" +
 		"1.0|2|3242K|3280K|cpu=00:00:06,energy=0,fs/disk=55178,mem=6484K,pages=0\n" +
 		"2.0|1|97520298|136204K|fs/disk=0,cpu=1-00:00:01\n" +
-		"3.0|||\n4.0|0|1K|1K|cpu=00:00:00\n5.0|1|1K|1K|mem=1K\n6.1|1|1K|1K|cpu=00:00:00\n7.0|99999999|1K|1K|cpu=00:00:00\n")
-	require.Equal(t, map[int64]backend.Usage{
-		1: {CPU: 6 * time.Second, Resident: []int64{3242 << 10, 3242 << 10}, Peak: []int64{3280 << 10, 3280 << 10}},
-		2: {CPU: 24*time.Hour + time.Second, Resident: []int64{97520298}, Peak: []int64{136204 << 10}},
+		"3.0|||\n4.0|0|1K|1K|cpu=00:00:00\n5.0|1|1K|1K|mem=1K\n6.1|1|1K|1K|cpu=00:00:00\n")
+	require.Equal(t, map[int64]sample{
+		1: {6 * time.Second, 3242 << 10, 3280 << 10},
+		2: {24*time.Hour + time.Second, 97520298, 136204 << 10},
 	}, got)
 	require.Equal(t, 2, parseProcesses("1.0|n3|7462,7453\n1.0|n7|7473\n1.0|n8|\n\n"))
 }
@@ -253,8 +253,8 @@ func FuzzOutputIsReadWithoutHarm(f *testing.F) {
 		}
 		for job, u := range parseUsage(s) {
 			require.Positive(t, job)
-			require.GreaterOrEqual(t, u.CPU, time.Duration(0))
-			require.Equal(t, len(u.Peak), len(u.Resident))
+			require.GreaterOrEqual(t, u.cpu, time.Duration(0))
+			require.True(t, 0 <= u.resident && u.resident <= u.peak)
 		}
 		parseProcesses(s)
 		for job, r := range parseRecords(s) {

@@ -109,6 +109,7 @@ type gang struct {
 	killed  bool
 	again   bool // Slurm has started it a second time
 	usage   backend.Usage
+	peak    int64 // of a process
 
 	signalled time.Time // when Stop or Continue last returned
 }

@@ -128,7 +128,7 @@ func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 		}
 		if r.peak > 0 { // the accounting knows the end, and the last sample does not
 			exit.Usage.CPU = max(exit.Usage.CPU, r.cpu)
-			exit.Usage.Peak = repeat(r.peak, g.processes)
+			exit.Usage.Peak = repeat(max(r.peak, g.peak), g.processes)
 			if exit.Usage.Resident == nil {
 				exit.Usage.Resident = make([]int64, g.processes)
 			}
