@@ -38,7 +38,6 @@ type gang struct {
 	*Outcome
 	state     state
 	need      admission.Need
-	slot      int  // of this quantum; see guest
 	guest     bool // it runs because its slot is the partner of the slot
 	predictor pairing.Cautious
 	since     time.Time     // when it began to run
