@@ -94,7 +94,7 @@ func parseRun(args []string) (*runOptions, error) {
 	f.IntVar(&o.config.MaxSlots, "slots", 0, "bound of the multiprogramming level (default: none)")
 	f.DurationVar(&o.config.Grace, "grace", 5*time.Second, "`time` that processes have to end when they are told to")
 	memory := f.String("default-memory", "64 MiB", "`amount` for a process of which nothing is known")
-	f.StringVar(&o.backend, "backend", "local", "`name` of where jobs run: local or slurm")
+	f.StringVar(&o.backend, "backend", "local", "`name` of where jobs run: local")
 	f.IntVar(&o.local.Nodes, "nodes", 0, "local: `number` of nodes; more than cores share them (default: one for each core)")
 	nodeMemory := f.String("node-memory", "", "local: `amount` of memory of each node (default: equal shares of what is available)")
 	death := f.String("on-death", string(local.Continue), "local: `what` becomes of jobs when gangd is killed: continue or kill")
@@ -109,6 +109,8 @@ func parseRun(args []string) (*runOptions, error) {
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		file, args = args[0], args[1:]
 	}
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
 	if n := len(args); file == "" && n > 0 {
 		if err := f.Parse(args); err == nil && f.NArg() == 1 {
 			file, args = args[n-1], args[:n-1]
@@ -144,7 +146,8 @@ func parseRun(args []string) (*runOptions, error) {
 	return o, err
 }
 
-// newBackend is where back ends are chosen.
+// newBackend is where back ends are chosen: a further one is a case here, with its flags
+// in parseRun.
 func newBackend(o *runOptions) (backend.Backend, error) {
 	switch o.backend {
 	case "local":
@@ -277,13 +280,13 @@ func demo(user string) ([]scheduler.Job, error) {
 		return scheduler.Job{Name: name, User: user, Program: "gangd " + name, Processes: processes, Memory: 32 << 20, Command: append([]string{self, "work"}, args...)}
 	}
 	list := []scheduler.Job{
-		job("compute-1", 2, "loop", "-compute", "20ms", "-n", "150"),
-		job("compute-2", 2, "loop", "-compute", "20ms", "-n", "150"),
-		job("io-1", 2, "loop", "-compute", "2ms", "-io", "18ms", "-n", "150"),
-		job("io-2", 2, "loop", "-compute", "2ms", "-io", "18ms", "-n", "150"),
-		job("memory", 1, "stream", "-memory", "40000000", "-fill", "-n", "50000000"),
+		job("compute-1", 2, "loop", "-compute", "20ms", "-n", "60"),
+		job("compute-2", 2, "loop", "-compute", "20ms", "-n", "60"),
+		job("io-1", 2, "loop", "-compute", "2ms", "-io", "18ms", "-n", "60"),
+		job("io-2", 2, "loop", "-compute", "2ms", "-io", "18ms", "-n", "60"),
+		job("memory", 1, "stream", "-memory", "40000000", "-fill", "-n", "20000000"),
 		job("late", 1, "loop", "-compute", "10ms", "-n", "50"),
 	}
-	list[5].After = 3 * time.Second
+	list[5].After = 2 * time.Second
 	return list, nil
 }

@@ -259,6 +259,9 @@ func (b *Backend) await(g *gang, r *rank, cmd *exec.Cmd) {
 	// Until cmd.Wait the number of the process stays taken.
 	for unix.Waitid(unix.P_PID, r.leader.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+	if status := exitStatus(r.leader.pid); status != "" {
+		b.fail(g, r, status)
+	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		since := time.Now()
 		if b.look(since) == nil {
@@ -281,13 +284,22 @@ func (b *Backend) await(g *gang, r *rank, cmd *exec.Cmd) {
 		r.cpu = max(r.cpu, p.UserTime()+p.SystemTime())
 	}
 	r.resident = 0
-	fails := err != nil && g.err == nil
-	if fails {
-		g.err = fmt.Errorf("process %d: %w", slices.Index(g.ranks, r), err)
-	}
-	fails = fails && !g.killed && g.state != dying
 	b.mu.Unlock()
-	if fails {
+	if err != nil {
+		b.fail(g, r, err.Error())
+	}
+}
+
+// fail takes note that a process failed, and ends the others.
+func (b *Backend) fail(g *gang, r *rank, status string) {
+	b.mu.Lock()
+	first := g.err == nil
+	if first {
+		g.err = fmt.Errorf("process %d: %s", slices.Index(g.ranks, r), status)
+	}
+	first = first && g.state != dying
+	b.mu.Unlock()
+	if first {
 		b.finish(g, b.config.Grace)
 	}
 }

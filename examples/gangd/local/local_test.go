@@ -173,6 +173,12 @@ func TestAFailureEndsTheOthers(t *testing.T) {
 	e := exit(t, b)
 	require.ErrorContains(t, e.Err, "process 1: exit status 3")
 	assert.False(t, e.Killed)
+	output := run(t, b, "orphans", `echo $$; sleep 1000; exit 0`, 0)
+	pid := 0
+	eventually(t, func() bool { n, _ := fmt.Sscan(read(t, output), &pid); return n == 1 })
+	require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+	require.ErrorContains(t, exit(t, b).Err, "process 0: signal: killed", "though its child ran on")
+	assert.Empty(t, marked("orphans"))
 }
 
 func TestAGangEndsWithTheLastOfItsProcesses(t *testing.T) {

@@ -2,8 +2,12 @@ package local
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -134,6 +138,27 @@ func (t *tree) runs(fs procfs.FS) bool {
 		}
 	}
 	return false
+}
+
+// exitStatus says how a process failed that has ended, but was not waited for; it is
+// empty if it did not fail, or that cannot be known yet.
+func exitStatus(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) == 0 {
+		return ""
+	}
+	n, err := strconv.ParseUint(fields[len(fields)-1], 10, 32)
+	status := unix.WaitStatus(n)
+	switch {
+	case err != nil:
+		return ""
+	case status.Signaled():
+		return "signal: " + status.Signal().String()
+	case status.ExitStatus() != 0:
+		return fmt.Sprint("exit status ", status.ExitStatus())
+	}
+	return ""
 }
 
 // clone is a tree of the same members.

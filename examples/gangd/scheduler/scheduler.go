@@ -127,8 +127,16 @@ func (s *scheduler) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), s.abandon())
 		case e := <-s.Backend.Exits():
-			if err := s.exit(e); err != nil {
-				return errors.Join(err, s.abandon())
+			// Those that come together are replaced together.
+			for more := true; more; {
+				if err := s.exit(e); err != nil {
+					return errors.Join(err, s.abandon())
+				}
+				select {
+				case e = <-s.Backend.Exits():
+				default:
+					more = false
+				}
 			}
 		case <-timer.C:
 		}

@@ -80,7 +80,7 @@ func memory(ctx context.Context, c Config, history *estimate.History) (*Memory, 
 	b := &watched{Backend: inner, gangs: map[string]counted{}, memory: Memory{Limit: limit, Beyond: math.MinInt64}}
 	var jobs []scheduler.Job
 	for i := range 6 {
-		j := c.job(fmt.Sprintf("stream-%d", i), "", "stream", "-memory", fmt.Sprint(fills), "-fill", "-n", fmt.Sprint(int64(2e7*max(c.Repeat, .1))))
+		j := c.job(fmt.Sprintf("stream-%d", i), "", "stream", "-memory", fmt.Sprint(fills), "-fill", "-n", fmt.Sprint(int64(5e7*max(c.Repeat, .2))))
 		j.Memory = said
 		jobs = append(jobs, j)
 	}

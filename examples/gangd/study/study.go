@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -173,6 +174,9 @@ func mix(ctx context.Context, c Config, m Mix, steps int64) ([]int, *scheduler.R
 	barriers := make([]int, jobs)
 	for i, j := range list {
 		text, err := os.ReadFile(j.Output)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+			continue // it was ended before it began
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -180,7 +184,7 @@ func mix(ctx context.Context, c Config, m Mix, steps int64) ([]int, *scheduler.R
 			return nil, nil, fmt.Errorf("%s printed %q: %w", j.Name, text, err)
 		}
 	}
-	return barriers, result, errors.Join(b.Close())
+	return barriers, result, b.Close()
 }
 
 func (c *Config) job(name, output string, args ...string) scheduler.Job {

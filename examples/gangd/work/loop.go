@@ -46,7 +46,7 @@ func Loop(ctx context.Context, c LoopConfig, stdout io.Writer) error {
 		c.Steps = Steps(c.Compute)
 	}
 	b, err := meet(ctx, c.Place)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	defer b.close()
@@ -112,7 +112,7 @@ func meet(ctx context.Context, p Place) (*barrier, error) {
 		var config net.ListenConfig
 		l, err := config.Listen(ctx, "tcp", p.Address)
 		if err != nil {
-			return nil, err
+			return b, err
 		}
 		stop := context.AfterFunc(ctx, func() { l.Close() })
 		defer stop()
@@ -120,8 +120,7 @@ func meet(ctx context.Context, p Place) (*barrier, error) {
 		for len(b.peers) < p.Size-1 {
 			c, err := l.Accept()
 			if err != nil {
-				b.close()
-				return nil, errors.Join(context.Cause(ctx), err)
+				return b, err
 			}
 			b.add(c)
 		}
@@ -136,7 +135,7 @@ func meet(ctx context.Context, p Place) (*barrier, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return b, context.Cause(ctx)
 		case <-time.After(10 * time.Millisecond): // process 0 does not listen yet
 		}
 	}
