@@ -197,12 +197,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	o.config.Backend = b
 	o.config.Watch = func(s *scheduler.Status) { state.Store(s) }
 	kept := time.Now()
-	o.config.Exited = func(*scheduler.Outcome) error {
-		if time.Since(kept) < time.Second {
-			return nil
+	o.config.Exited = func(*scheduler.Outcome) {
+		if time.Since(kept) > time.Second {
+			_ = keep() // so that not much is lost if gangd is killed; errors are told at the end
+			kept = time.Now()
 		}
-		kept = time.Now()
-		return keep()
 	}
 	result, err := scheduler.Run(ctx, o.jobs, o.config)
 	if result == nil {

@@ -90,11 +90,9 @@ type Config struct {
 	// Memory of a process of which nothing is known, bytes; 0 means 64 MiB.
 	Memory int64
 
-	Log   *slog.Logger  // gets every decision; nil means none
-	Watch func(*Status) // is told the state after every change, if not nil
-	// Exited is told of every job that ended, if not nil. A non-nil error ends the run
-	// as Ctrl-C does.
-	Exited func(*Outcome) error
+	Log    *slog.Logger   // gets every decision; nil means none
+	Watch  func(*Status)  // is told the state after every change, if not nil
+	Exited func(*Outcome) // is told of every job that ended, if not nil
 }
 
 func (c Config) withDefaults() (Config, error) {

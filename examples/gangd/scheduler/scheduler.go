@@ -196,7 +196,8 @@ func (s *scheduler) arrive(o *Outcome) error {
 	g := &gang{Outcome: o, state: waiting}
 	s.Log.Info("submitted", "job", o.Job.Name, "user", o.Job.User, "processes", o.Job.Processes, "command", o.Job.Command)
 	if n := s.nodes.Len(); o.Job.Processes > n {
-		return s.refuse(g, fmt.Errorf("%d processes on %d nodes: %w", o.Job.Processes, n, ErrRefused))
+		s.refuse(g, fmt.Errorf("%d processes on %d nodes: %w", o.Job.Processes, n, ErrRefused))
+		return nil
 	}
 	s.estimate(g)
 	ctx, cancel := s.call()
@@ -205,7 +206,8 @@ func (s *scheduler) arrive(o *Outcome) error {
 		ID: o.Job.Name, Name: o.Job.Name, User: o.Job.User, Command: o.Job.Command,
 		Folder: o.Job.Folder, Output: o.Job.Output, Environment: o.Job.Environment,
 	}, o.Job.Processes); err != nil {
-		return s.refuse(g, err)
+		s.refuse(g, err)
+		return nil
 	}
 	s.gangs[o.Job.Name] = g
 	var fault error
@@ -229,13 +231,12 @@ func (s *scheduler) arrive(o *Outcome) error {
 }
 
 // refuse ends a job that is not run.
-func (s *scheduler) refuse(g *gang, err error) error {
+func (s *scheduler) refuse(g *gang, err error) {
 	g.state, g.Err, g.Ended = ended, err, time.Since(s.began)
 	s.Log.Error("refused", "job", g.Job.Name, "error", err.Error())
 	if s.Exited != nil {
-		return s.Exited(g.Outcome)
+		s.Exited(g.Outcome)
 	}
-	return nil
 }
 
 // executable is the path of a job's program.
@@ -365,7 +366,7 @@ func (s *scheduler) exit(e backend.Exit) error {
 		}
 	}
 	if s.Exited != nil {
-		err = errors.Join(err, s.Exited(g.Outcome))
+		s.Exited(g.Outcome)
 	}
 	return err
 }
@@ -566,7 +567,8 @@ func (s *scheduler) start(gangs []*gang) error {
 		switch err := list[i]; {
 		case g.state == placed && err != nil:
 			delete(s.gangs, g.Job.Name)
-			if err := errors.Join(s.leave(g), s.refuse(g, err)); err != nil {
+			s.refuse(g, err)
+			if err := s.leave(g); err != nil {
 				return err
 			}
 			continue

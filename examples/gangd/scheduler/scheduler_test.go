@@ -299,7 +299,7 @@ func random(t *testing.T, r *rand.Rand) {
 	ends := map[string]int{}
 	result, log := run(t, machine, scheduler.Config{
 		Policy: policy, Skips: skips, MaxSlots: r.IntN(5), Quantum: time.Duration(50+r.IntN(500)) * time.Millisecond,
-		Exited: func(o *scheduler.Outcome) error { ends[o.Job.Name]++; return nil },
+		Exited: func(o *scheduler.Outcome) { ends[o.Job.Name]++ },
 		Watch: func(s *scheduler.Status) {
 			used, load := make([]int64, nodes), make([]int, nodes)
 			for _, g := range s.Gangs {

@@ -174,14 +174,13 @@ func mix(ctx context.Context, c Config, m Mix, steps int64) ([]int, *scheduler.R
 	barriers := make([]int, jobs)
 	for i, j := range list {
 		text, err := os.ReadFile(j.Output)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
-			continue // it was ended before it began
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, err
 		}
-		if _, err := fmt.Sscanf(string(text), "barriers %d", &barriers[i]); err != nil {
-			return nil, nil, fmt.Errorf("%s printed %q: %w", j.Name, text, err)
+		// A job that was ended before it began prints nothing, and a process that lost
+		// the others before it was told to end itself complains.
+		for line := range strings.Lines(string(text)) {
+			_, _ = fmt.Sscanf(line, "barriers %d", &barriers[i])
 		}
 	}
 	return barriers, result, b.Close()
