@@ -7,7 +7,7 @@ func (h *History) Check() error {
 	var live, records, paths int
 	children := map[uint32]uint32{}
 	pairs, used := map[uint32]bool{}, map[uint32]bool{}
-	units, first := uint32(1), uint32(0)
+	total, first := uint32(1), uint32(0)
 	for id := uint32(1); id < h.nodes.next; id++ {
 		n := h.nodes.at(id)
 		if n.span == 0 {
@@ -37,13 +37,13 @@ func (h *History) Check() error {
 			}
 			pairs[n.longer] = true
 		}
-		if n.name != 0 {
-			if used[n.name] {
+		if name := h.nameOf(id); name != 0 {
+			if used[name] {
 				return fmt.Errorf("node %d shares a name", id)
 			}
-			used[n.name] = true
-			path, user := h.names.get(n.name)
-			units += uint32(lengths+len(path)+len(user)+unit-1) / unit
+			used[name] = true
+			path, user := h.names.get(name)
+			total += units(len(path), len(user))
 		}
 	}
 	for id := uint32(1); id < h.nodes.next; id++ {
@@ -58,8 +58,8 @@ func (h *History) Check() error {
 	if len(pairs)+len(h.longer.vacant) != int(max(h.longer.next, 1))-1 {
 		return fmt.Errorf("%d moments, %d vacant of %d", len(pairs), len(h.longer.vacant), h.longer.next)
 	}
-	if h.names.used > 0 && h.names.used-h.names.dead+1 != units {
-		return fmt.Errorf("names of %d units, of which %d are dead, have %d", h.names.used, h.names.dead, units)
+	if h.names.used > 0 && h.names.used-h.names.dead+1 != total {
+		return fmt.Errorf("names of %d units, of which %d are dead, have %d", h.names.used, h.names.dead, total)
 	}
 	if first != h.oldest {
 		return fmt.Errorf("the oldest record is %d, not %d", h.oldest, first)

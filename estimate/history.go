@@ -243,11 +243,16 @@ func (h *History) periods(n *node) [2]moments {
 }
 
 // sample returns both periods together.
-func (h *History) sample(n *node) Sample {
-	m := h.periods(n)
-	all := merge(m[1], m[0])
-	s := Sample{Count: int(all.count), Mean: all.mean, Deviation: all.deviation(), Max: all.max, Missed: float64(n.missed)}
+func (h *History) sample(n *node) (s Sample) {
 	current, previous := n.kept(h.period)
+	var all moments
+	if n.longer == 0 {
+		all = n.some(0, current+previous)
+	} else {
+		m := h.periods(n)
+		all = merge(m[1], m[0])
+	}
+	s.Count, s.Mean, s.Deviation, s.Max, s.Missed = int(all.count), all.mean, all.deviation(), all.max, float64(n.missed)
 	for i := range current + previous {
 		s.Recent[i] = n.value(i)
 	}

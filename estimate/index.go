@@ -3,14 +3,23 @@ package estimate
 import "math/bits"
 
 // index finds nodes by the hash of their identity: open addressing with linear
-// probing, at most three quarters full. It has 2^k or 3·2^k slots. A slot has in
-// its low bits the number of a node, which is below the number of slots, and
-// above that the low bits of the hash, so that few wrong nodes are looked at;
-// the high bits of the hash say where a search begins. 0 is an empty slot.
+// probing, at most three quarters full. It has 2^k or 3·2^k slots. The high bits
+// of the hash say where a search begins.
 type index struct {
-	slots []uint32
+	slots []slot
 	bits  uint // of a node's number
 	used  int
+}
+
+// slot says of a node what a search needs to know to go on, so that it need not
+// wait for the node: memory far away takes longer than all the rest. The zero
+// slot is empty.
+type slot struct {
+	// From the low bits on: the number of the node, which is below the number of
+	// slots; its finest level; and the low bits of the hash, so that few wrong nodes
+	// are looked at.
+	node uint32
+	name uint32 // in names: the path, if ByPath is among the levels, and the user, if it is a record
 }
 
 func (x *index) home(hash uint32) uint32 { return uint32(uint64(hash) * uint64(len(x.slots)) >> 32) }
@@ -22,9 +31,16 @@ func (x *index) next(i uint32) uint32 {
 	return 0
 }
 
-func (x *index) number(i uint32) uint32     { return x.slots[i] & (1<<x.bits - 1) }
-func (x *index) tagged(i, hash uint32) bool { return (x.slots[i]^hash<<x.bits)>>x.bits == 0 }
-func (x *index) set(i, hash, id uint32)     { x.slots[i] = hash<<x.bits | id }
+func (x *index) number(i uint32) uint32 { return x.slots[i].node & (1<<x.bits - 1) }
+func (x *index) finest(i uint32) Level  { return Level(x.slots[i].node >> x.bits & 3) }
+
+func (x *index) tagged(i, hash uint32) bool {
+	return (x.slots[i].node^hash<<(x.bits+2))>>(x.bits+2) == 0
+}
+
+func (x *index) set(i, hash, id uint32, finest Level, name uint32) {
+	x.slots[i] = slot{hash<<(x.bits+2) | uint32(finest)<<x.bits | id, name}
+}
 
 // grow makes room. hash returns the hash of a node.
 func (x *index) grow(hash func(uint32) uint32) {
@@ -34,22 +50,22 @@ func (x *index) grow(hash func(uint32) uint32) {
 	} else {
 		n += n / 3
 	}
-	*x = index{slots: make([]uint32, n), bits: uint(bits.Len(uint(n - 1)))}
-	for i, slot := range old.slots {
-		if slot != 0 {
+	*x = index{slots: make([]slot, n), bits: uint(bits.Len(uint(n - 1)))}
+	for i, s := range old.slots {
+		if s.node != 0 {
 			id := old.number(uint32(i))
-			x.insert(hash(id), id)
+			x.insert(hash(id), id, old.finest(uint32(i)), s.name)
 		}
 	}
 }
 
 // insert adds a node, for which there must be room.
-func (x *index) insert(hash, id uint32) {
+func (x *index) insert(hash, id uint32, finest Level, name uint32) {
 	i := x.home(hash)
-	for x.slots[i] != 0 {
+	for x.slots[i].node != 0 {
 		i = x.next(i)
 	}
-	x.set(i, hash, id)
+	x.set(i, hash, id, finest, name)
 	x.used++
 }
 
@@ -58,17 +74,18 @@ func (x *index) full() bool { return x.used >= len(x.slots)/4*3 }
 // find returns the slot of a node.
 func (x *index) find(hash, id uint32) uint32 {
 	i := x.home(hash)
-	for x.slots[i] != hash<<x.bits|id {
+	for x.number(i) != id {
 		i = x.next(i)
 	}
 	return i
 }
 
-// remove takes a node out, and moves up those behind it that a search would
-// miss otherwise.
-func (x *index) remove(id uint32, hash func(uint32) uint32) {
+// remove takes a node out, whose slot it returns, and moves up those behind it
+// that a search would miss otherwise.
+func (x *index) remove(id uint32, hash func(uint32) uint32) slot {
 	hole := x.find(hash(id), id)
-	for i := x.next(hole); x.slots[i] != 0; i = x.next(i) {
+	gone := x.slots[hole]
+	for i := x.next(hole); x.slots[i].node != 0; i = x.next(i) {
 		// How far i is from its home, and from the hole: where it began anew at 0
 		// in between, the difference wraps around and is large, as it should be.
 		if i-x.home(hash(x.number(i))) >= i-hole {
@@ -76,8 +93,9 @@ func (x *index) remove(id uint32, hash func(uint32) uint32) {
 			hole = i
 		}
 	}
-	x.slots[hole] = 0
+	x.slots[hole] = slot{}
 	x.used--
+	return gone
 }
 
 // mix returns a hash of a number under a secret, as SplitMix64 does.

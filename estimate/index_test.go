@@ -89,14 +89,14 @@ func TestIndexAgainstMap(t *testing.T) {
 				if x.full() {
 					x.grow(hash)
 				}
-				x.insert(hashes[id], id)
+				x.insert(hashes[id], id, ByPath, 0)
 			}
 			in[id] = !in[id]
 		}
 		count := 0
 		for id, ok := range in {
 			found := false
-			for i := x.home(hashes[id]); x.slots[i] != 0; i = x.next(i) {
+			for i := x.home(hashes[id]); x.slots[i].node != 0; i = x.next(i) {
 				found = found || x.tagged(i, hashes[id]) && x.number(i) == id
 			}
 			require.Equal(t, ok, found, "seed %d id %d", seed, id)

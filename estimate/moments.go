@@ -46,7 +46,7 @@ func merge(a, b moments) moments {
 }
 
 // deviation returns the standard deviation of the population.
-func (m *moments) deviation() float64 { return math.Sqrt(m.squares / float64(m.count)) }
+func (m moments) deviation() float64 { return math.Sqrt(m.squares / float64(m.count)) }
 
 // pair packs the moments of two periods, the newer first, into 56 bytes.
 type pair struct {

@@ -1,10 +1,8 @@
 package estimate
 
-import "encoding/binary"
-
 // names holds pairs of a path and a user, out of the garbage collector's sight.
-// A pair has a block of a multiple of 4 bytes: the two lengths, then the
-// strings. It is known by the block's place in units of 4 bytes; 0 is no pair.
+// A pair has a block of a multiple of 4 bytes: the length of the path, in seven
+// bits a byte, that of the user in one byte, then the strings. It is known by the block's place in units of 4 bytes; 0 is no pair.
 // Blocks are given out in a row, and what was given back is regained by moving
 // what is left into new pages: a third of what is left at most, so that 2^22
 // records of the longest names, 11 GB, stay within 2^32 units.
@@ -17,10 +15,15 @@ type names struct {
 const (
 	unit      = 4
 	pageUnits = 1 << 13
-	lengths   = 3 // bytes: two for the path, one for the user
 )
 
-func units(path, user int) uint32 { return uint32(lengths+path+user+unit-1) / unit }
+func units(path, user int) uint32 {
+	lengths := 2
+	if path > 0x7f {
+		lengths++
+	}
+	return uint32(lengths+path+user+unit-1) / unit
+}
 
 func (s *names) block(name uint32) []byte {
 	return s.pages[name/pageUnits][name%pageUnits*unit:]
@@ -40,18 +43,27 @@ func put[T string | []byte](s *names, path, user T) uint32 {
 	name := s.used
 	s.used += n
 	b := s.block(name)
-	binary.LittleEndian.PutUint16(b, uint16(len(path)))
-	b[2] = uint8(len(user))
-	copy(b[lengths:], path)
-	copy(b[lengths+len(path):], user)
+	if b[0] = uint8(len(path)); len(path) > 0x7f {
+		b[0] |= 0x80
+		b[1] = uint8(len(path) >> 7)
+		b = b[1:]
+	}
+	b[1] = uint8(len(user))
+	copy(b[2:], path)
+	copy(b[2+len(path):], user)
 	return name
 }
 
 // get returns a pair.
 func (s *names) get(name uint32) (path, user []byte) {
 	b := s.block(name)
-	n, m := int(binary.LittleEndian.Uint16(b)), int(b[2])
-	return b[lengths : lengths+n], b[lengths+n : lengths+n+m]
+	n := int(b[0])
+	if n > 0x7f {
+		n = n&0x7f | int(b[1])<<7
+		b = b[1:]
+	}
+	m := int(b[1])
+	return b[2 : 2+n], b[2+n : 2+n+m]
 }
 
 func (s *names) drop(name uint32) {

@@ -3,7 +3,7 @@ package estimate
 // node holds what was observed at one level: of a path, of a path with a number
 // of nodes, or of these with a user. It stands for several levels at once as
 // long as one record is all that the coarser of them have seen, and most
-// executables are run by one user on one number of nodes. It fills a cache line.
+// executables are run by one user on one number of nodes.
 type node struct {
 	low    [RecentValues]uint32 // the last values, newest first: their low 32 bits,
 	high   [RecentValues]uint16 // and the others
@@ -11,7 +11,6 @@ type node struct {
 	held   uint8                // see kept
 	missed float32              // see Sample.Missed
 
-	name   uint32 // in names: the path, if ByPath is among the levels, and the user, if it is a record
 	parent uint32 // the node of the next coarser level, 0 if ByPath is among the levels
 	nodes  uint32 // of the job, unless ByPath is the only level
 	longer uint32 // moments of the node's period and the one before, 0 if the last values are all

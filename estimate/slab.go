@@ -8,7 +8,8 @@ type slab[T any] struct {
 	vacant []uint32
 }
 
-const slabPage = 1 << 9
+// slabPage values of 60 and of 56 bytes fill whole pages of the Go heap.
+const slabPage = 1 << 11
 
 func (s *slab[T]) at(i uint32) *T { return &s.pages[i/slabPage][i%slabPage] }
 

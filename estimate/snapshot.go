@@ -58,7 +58,7 @@ func (h *History) Snapshot(w io.Writer) error {
 		write(n.parent)
 		last++
 		numbers[id] = last
-		b = h.appendNode(b, n, numbers[n.parent])
+		b = h.appendNode(b, id, numbers[n.parent])
 		out.Write(b) // it keeps the error
 		b = b[:0]
 	}
@@ -73,11 +73,12 @@ func (h *History) Snapshot(w io.Writer) error {
 	return err
 }
 
-func (h *History) appendNode(b []byte, n *node, parent uint32) []byte {
+func (h *History) appendNode(b []byte, id, parent uint32) []byte {
+	n := h.nodes.at(id)
 	b = append(b, n.span)
 	var path, user []byte
-	if n.name != 0 {
-		path, user = h.names.get(n.name)
+	if name := h.nameOf(id); name != 0 {
+		path, user = h.names.get(name)
 	}
 	if n.coarsest() == ByPath {
 		b = append(binary.AppendUvarint(b, uint64(len(path))), path...)
@@ -203,11 +204,11 @@ func (d *decoder) node() {
 			d.fail("a child of the wrong level")
 			return
 		}
-		root := parent
-		if root.parent != 0 {
-			root = d.h.nodes.at(root.parent)
+		root := n.parent
+		if parent.parent != 0 {
+			root = parent.parent
 		}
-		path, _ := d.h.names.get(root.name)
+		path, _ := d.h.names.get(d.h.nameOf(root))
 		j.Path, j.Nodes = string(path), int(parent.nodes)
 	}
 	if n.has(ByPathNodes) {
@@ -244,12 +245,13 @@ func (d *decoder) node() {
 	if d.err != nil {
 		return
 	}
+	var name uint32
 	if n.has(ByPath) {
-		n.name = put(&d.h.names, j.Path, j.User)
+		name = put(&d.h.names, j.Path, j.User)
 	} else if n.record() {
-		n.name = put(&d.h.names, "", j.User)
+		name = put(&d.h.names, "", j.User)
 	}
-	id := d.h.place(n)
+	id := d.h.place(n, name)
 	d.ids = append(d.ids, id)
 	d.open = id
 	if n.record() {

@@ -8,54 +8,59 @@ type levels[T any] [ByPath + 1]T
 // find returns for each level the node that knows the job, or 0. What is
 // unknown at one level is at all finer ones.
 func (h *History) find(j *Job) (at levels[uint32]) {
-	var id uint32
+	x, path := &h.index, maphash.String(h.seed, j.Path)
+	var (
+		i  uint32 // slot
+		id uint32
+		ok bool
+	)
 	for level := ByPath; level > None; level-- {
-		if id == 0 || h.nodes.at(id).finest() > level {
-			id = h.search(level, id, j)
-		} else if !h.is(h.nodes.at(id), level, j) {
-			id = 0
+		if id == 0 || x.finest(i) > level {
+			i, ok = h.search(level, path, id, j)
+		} else {
+			ok = h.is(i, level, j)
 		}
-		if id == 0 {
+		if !ok {
 			break
 		}
+		id = x.number(i)
 		at[level] = id
 	}
 	return at
 }
 
-// search returns the job's node that has the level as its coarsest and this
-// parent, or 0.
-func (h *History) search(level Level, parent uint32, j *Job) uint32 {
-	x, hash := &h.index, h.hash(level, j)
-	for i := x.home(hash); x.slots[i] != 0; i = x.next(i) {
-		if x.tagged(i, hash) {
-			id := x.number(i)
-			if n := h.nodes.at(id); n.parent == parent && h.is(n, level, j) {
-				return id
-			}
+// search returns the slot of the job's node that has the level as its coarsest
+// and this parent. path is the hash of the job's path.
+func (h *History) search(level Level, path uint64, parent uint32, j *Job) (uint32, bool) {
+	x, hash := &h.index, h.hashBelow(path, level, j)
+	for i := x.home(hash); x.slots[i].node != 0; i = x.next(i) {
+		if x.tagged(i, hash) && h.nodes.at(x.number(i)).parent == parent && h.is(i, level, j) {
+			return i, true
 		}
 	}
-	return 0
+	return 0, false
 }
 
-// is tells whether a node of this level has the job's path, nodes or user,
-// whichever the level adds.
-func (h *History) is(n *node, level Level, j *Job) bool {
-	switch level {
-	case ByPath:
-		path, _ := h.names.get(n.name)
-		return string(path) == j.Path
-	case ByPathNodes:
-		return n.nodes == uint32(j.Nodes)
-	default:
-		_, user := h.names.get(n.name)
-		return string(user) == j.User
+// is tells whether the node of a slot, which has this level, has the job's path,
+// nodes or user, whichever the level adds.
+func (h *History) is(i uint32, level Level, j *Job) bool {
+	if level == ByPathNodes {
+		return h.nodes.at(h.index.number(i)).nodes == uint32(j.Nodes)
 	}
+	path, user := h.names.get(h.index.slots[i].name)
+	if level == ByPath {
+		return string(path) == j.Path
+	}
+	return string(user) == j.User
 }
 
 // hash returns the hash of the job's identity at a level.
 func (h *History) hash(level Level, j *Job) uint32 {
-	sum := maphash.String(h.seed, j.Path)
+	return h.hashBelow(maphash.String(h.seed, j.Path), level, j)
+}
+
+func (h *History) hashBelow(path uint64, level Level, j *Job) uint32 {
+	sum := path
 	if level <= ByPathNodes {
 		sum = mix(sum, uint64(j.Nodes))
 	}
@@ -78,10 +83,9 @@ func (h *History) insert(j *Job, at levels[uint32]) levels[uint32] {
 	n := node{nodes: uint32(j.Nodes), hash: h.hash(level, j)}
 	n.setSpan(level, ByPathNodesUser)
 	n.setKept(0, 0, h.period)
-	if level == ByPath {
-		n.name = put(&h.names, j.Path, j.User)
-	} else {
-		n.name = put(&h.names, "", j.User)
+	path := j.Path
+	if level < ByPath {
+		path = ""
 		n.parent = at[level+1]
 		if h.nodes.at(n.parent).finest() <= level {
 			upper := h.split(n.parent, level, j)
@@ -91,7 +95,7 @@ func (h *History) insert(j *Job, at levels[uint32]) levels[uint32] {
 			n.parent = upper
 		}
 	}
-	id := h.place(n)
+	id := h.place(n, put(&h.names, path, j.User))
 	for l := level; l > None; l-- {
 		at[l] = id
 	}
@@ -99,10 +103,10 @@ func (h *History) insert(j *Job, at levels[uint32]) levels[uint32] {
 }
 
 // place takes a new node in, a record as the newest.
-func (h *History) place(n node) uint32 {
+func (h *History) place(n node, name uint32) uint32 {
 	id := h.nodes.take()
 	*h.nodes.at(id) = n
-	h.enter(id)
+	h.enter(id, name)
 	if n.coarsest() == ByPath {
 		h.paths++
 	} else {
@@ -115,11 +119,12 @@ func (h *History) place(n node) uint32 {
 	return id
 }
 
-func (h *History) enter(id uint32) {
+func (h *History) enter(id, name uint32) {
 	if h.index.full() {
 		h.index.grow(h.hashOf)
 	}
-	h.index.insert(h.hashOf(id), id)
+	n := h.nodes.at(id)
+	h.index.insert(n.hash, id, n.finest(), name)
 }
 
 // split moves all levels of a node that are coarser than level to a new one,
@@ -134,21 +139,21 @@ func (h *History) split(id uint32, level Level, j *Job) uint32 {
 		u.longer = h.longer.take()
 		*h.longer.at(u.longer) = *h.longer.at(n.longer)
 	}
-	h.index.set(h.index.find(n.hash, id), n.hash, upper)
+	i := h.index.find(n.hash, id)
+	name, upperName := h.index.slots[i].name, uint32(0)
+	_, user := h.names.get(name)
+	if n.coarsest() == ByPath {
+		name, upperName = 0, name
+		if n.record() {
+			name = put(&h.names, nil, user)
+		}
+	}
+	h.index.set(i, n.hash, upper, u.finest(), upperName)
 
-	_, user := h.names.get(n.name)
 	n.setSpan(level, n.finest())
 	n.parent = upper
 	n.hash = h.hash(level, &Job{Path: j.Path, Nodes: int(n.nodes), User: string(user)})
-	h.enter(id)
-	switch {
-	case u.coarsest() != ByPath:
-		u.name = 0
-	case n.record():
-		n.name = put(&h.names, nil, user)
-	default:
-		n.name = 0
-	}
+	h.enter(id, name)
 	return upper
 }
 
@@ -158,9 +163,8 @@ func (h *History) forget(id uint32) {
 	h.records--
 	for {
 		n := h.nodes.at(id)
-		h.index.remove(id, h.hashOf)
-		if n.name != 0 {
-			h.names.drop(n.name)
+		if name := h.index.remove(id, h.hashOf).name; name != 0 {
+			h.names.drop(name)
 		}
 		if n.longer != 0 {
 			h.longer.give(n.longer)
@@ -186,12 +190,17 @@ func (h *History) tidy() {
 	}
 	old := h.names
 	h.names = names{}
-	for id := uint32(1); id < h.nodes.next; id++ {
-		if n := h.nodes.at(id); n.span != 0 && n.name != 0 {
-			path, user := old.get(n.name)
-			n.name = put(&h.names, path, user)
+	for i := range h.index.slots {
+		if s := &h.index.slots[i]; s.name != 0 {
+			path, user := old.get(s.name)
+			s.name = put(&h.names, path, user)
 		}
 	}
+}
+
+// nameOf returns the name of a node.
+func (h *History) nameOf(id uint32) uint32 {
+	return h.index.slots[h.index.find(h.hashOf(id), id)].name
 }
 
 // link makes a record the newest one.
