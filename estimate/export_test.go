@@ -14,7 +14,7 @@ func (h *History) Check() error {
 			continue
 		}
 		live++
-		if h.index.number(h.index.find(n.hash, id)) != id {
+		if h.index.slots[h.index.find(n.hash, id)].number() != id {
 			return fmt.Errorf("node %d is not in the index", id)
 		}
 		if n.record() {

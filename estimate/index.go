@@ -1,13 +1,10 @@
 package estimate
 
-import "math/bits"
-
 // index finds nodes by the hash of their identity: open addressing with linear
 // probing, at most three quarters full. It has 2^k or 3·2^k slots. The high bits
 // of the hash say where a search begins.
 type index struct {
 	slots []slot
-	bits  uint // of a node's number
 	used  int
 }
 
@@ -15,12 +12,20 @@ type index struct {
 // wait for the node: memory far away takes longer than all the rest. The zero
 // slot is empty.
 type slot struct {
-	// From the low bits on: the number of the node, which is below the number of
-	// slots; its finest level; and the low bits of the hash, so that few wrong nodes
-	// are looked at.
-	node uint32
+	node uint32 // its number, above that its finest level, and above that the low bits of the hash, so that few wrong nodes are looked at
 	name uint32 // in names: the path, if ByPath is among the levels, and the user, if it is a record
 }
+
+const (
+	numberBits = 24 // 3·MaxRecords nodes at most
+	levelBits  = 2
+	tag        = numberBits + levelBits
+)
+
+func (s slot) number() uint32          { return s.node & (1<<numberBits - 1) }
+func (s slot) finest() Level           { return Level(s.node >> numberBits & (1<<levelBits - 1)) }
+func (s slot) tagged(hash uint32) bool { return s.node>>tag == hash<<tag>>tag }
+func (s slot) empty() bool             { return s.node == 0 }
 
 func (x *index) home(hash uint32) uint32 { return uint32(uint64(hash) * uint64(len(x.slots)) >> 32) }
 
@@ -31,15 +36,8 @@ func (x *index) next(i uint32) uint32 {
 	return 0
 }
 
-func (x *index) number(i uint32) uint32 { return x.slots[i].node & (1<<x.bits - 1) }
-func (x *index) finest(i uint32) Level  { return Level(x.slots[i].node >> x.bits & 3) }
-
-func (x *index) tagged(i, hash uint32) bool {
-	return (x.slots[i].node^hash<<(x.bits+2))>>(x.bits+2) == 0
-}
-
 func (x *index) set(i, hash, id uint32, finest Level, name uint32) {
-	x.slots[i] = slot{hash<<(x.bits+2) | uint32(finest)<<x.bits | id, name}
+	x.slots[i] = slot{hash<<tag | uint32(finest)<<numberBits | id, name}
 }
 
 // grow makes room. hash returns the hash of a node.
@@ -50,11 +48,10 @@ func (x *index) grow(hash func(uint32) uint32) {
 	} else {
 		n += n / 3
 	}
-	*x = index{slots: make([]slot, n), bits: uint(bits.Len(uint(n - 1)))}
-	for i, s := range old.slots {
-		if s.node != 0 {
-			id := old.number(uint32(i))
-			x.insert(hash(id), id, old.finest(uint32(i)), s.name)
+	*x = index{slots: make([]slot, n)}
+	for _, s := range old.slots {
+		if !s.empty() {
+			x.insert(hash(s.number()), s.number(), s.finest(), s.name)
 		}
 	}
 }
@@ -62,7 +59,7 @@ func (x *index) grow(hash func(uint32) uint32) {
 // insert adds a node, for which there must be room.
 func (x *index) insert(hash, id uint32, finest Level, name uint32) {
 	i := x.home(hash)
-	for x.slots[i].node != 0 {
+	for !x.slots[i].empty() {
 		i = x.next(i)
 	}
 	x.set(i, hash, id, finest, name)
@@ -74,7 +71,7 @@ func (x *index) full() bool { return x.used >= len(x.slots)/4*3 }
 // find returns the slot of a node.
 func (x *index) find(hash, id uint32) uint32 {
 	i := x.home(hash)
-	for x.number(i) != id {
+	for x.slots[i].number() != id {
 		i = x.next(i)
 	}
 	return i
@@ -85,10 +82,10 @@ func (x *index) find(hash, id uint32) uint32 {
 func (x *index) remove(id uint32, hash func(uint32) uint32) slot {
 	hole := x.find(hash(id), id)
 	gone := x.slots[hole]
-	for i := x.next(hole); x.slots[i].node != 0; i = x.next(i) {
+	for i := x.next(hole); !x.slots[i].empty(); i = x.next(i) {
 		// How far i is from its home, and from the hole: where it began anew at 0
 		// in between, the difference wraps around and is large, as it should be.
-		if i-x.home(hash(x.number(i))) >= i-hole {
+		if i-x.home(hash(x.slots[i].number())) >= i-hole {
 			x.slots[hole] = x.slots[i]
 			hole = i
 		}

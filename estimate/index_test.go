@@ -63,6 +63,17 @@ func TestEqualHashes(t *testing.T) {
 	require.Greater(t, len(kinds), 3, kinds)
 }
 
+// Each record has a node of its own at every level, at most, and one record is
+// taken in before another goes.
+func TestNumbersOfNodesFitIntoSlots(t *testing.T) {
+	x := index{slots: make([]slot, 1)}
+	x.set(0, 1<<32-1, 3*(MaxRecords+1), ByPath, 1)
+	require.Equal(t, uint32(3*(MaxRecords+1)), x.slots[0].number())
+	require.Equal(t, ByPath, x.slots[0].finest())
+	require.True(t, x.slots[0].tagged(1<<32-1))
+	require.False(t, x.slots[0].tagged(1<<32-2))
+}
+
 // Insertions and removals against a map, in an index with long clusters.
 func TestIndexAgainstMap(t *testing.T) {
 	for seed := range uint64(200) {
@@ -96,8 +107,8 @@ func TestIndexAgainstMap(t *testing.T) {
 		count := 0
 		for id, ok := range in {
 			found := false
-			for i := x.home(hashes[id]); x.slots[i].node != 0; i = x.next(i) {
-				found = found || x.tagged(i, hashes[id]) && x.number(i) == id
+			for i := x.home(hashes[id]); !x.slots[i].empty(); i = x.next(i) {
+				found = found || x.slots[i].tagged(hashes[id]) && x.slots[i].number() == id
 			}
 			require.Equal(t, ok, found, "seed %d id %d", seed, id)
 			if ok {

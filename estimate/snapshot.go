@@ -48,6 +48,12 @@ func (h *History) Snapshot(w io.Writer) error {
 	b := append([]byte(magic), version)
 	b = binary.AppendUvarint(b, uint64(h.index.used))
 	numbers := make([]uint32, h.nodes.next) // of the nodes that were written
+	names := make([]uint32, h.nodes.next)
+	for _, s := range h.index.slots {
+		if !s.empty() {
+			names[s.number()] = s.name
+		}
+	}
 	var last uint32
 	var write func(id uint32)
 	write = func(id uint32) {
@@ -58,7 +64,7 @@ func (h *History) Snapshot(w io.Writer) error {
 		write(n.parent)
 		last++
 		numbers[id] = last
-		b = h.appendNode(b, id, numbers[n.parent])
+		b = h.appendNode(b, n, numbers[n.parent], names[id])
 		out.Write(b) // it keeps the error
 		b = b[:0]
 	}
@@ -73,11 +79,10 @@ func (h *History) Snapshot(w io.Writer) error {
 	return err
 }
 
-func (h *History) appendNode(b []byte, id, parent uint32) []byte {
-	n := h.nodes.at(id)
+func (h *History) appendNode(b []byte, n *node, parent, name uint32) []byte {
 	b = append(b, n.span)
 	var path, user []byte
-	if name := h.nameOf(id); name != 0 {
+	if name != 0 {
 		path, user = h.names.get(name)
 	}
 	if n.coarsest() == ByPath {

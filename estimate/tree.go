@@ -8,46 +8,43 @@ type levels[T any] [ByPath + 1]T
 // find returns for each level the node that knows the job, or 0. What is
 // unknown at one level is at all finer ones.
 func (h *History) find(j *Job) (at levels[uint32]) {
-	x, path := &h.index, maphash.String(h.seed, j.Path)
-	var (
-		i  uint32 // slot
-		id uint32
-		ok bool
-	)
+	path := maphash.String(h.seed, j.Path)
+	var s slot
 	for level := ByPath; level > None; level-- {
-		if id == 0 || x.finest(i) > level {
-			i, ok = h.search(level, path, id, j)
-		} else {
-			ok = h.is(i, level, j)
+		if s.empty() || s.finest() > level {
+			s = h.search(level, path, s.number(), j)
+		} else if !h.is(s, level, j) {
+			s = slot{}
 		}
-		if !ok {
+		if s.empty() {
 			break
 		}
-		id = x.number(i)
-		at[level] = id
+		at[level] = s.number()
 	}
 	return at
 }
 
 // search returns the slot of the job's node that has the level as its coarsest
-// and this parent. path is the hash of the job's path.
-func (h *History) search(level Level, path uint64, parent uint32, j *Job) (uint32, bool) {
+// and this parent, or an empty one. path is the hash of the job's path.
+func (h *History) search(level Level, path uint64, parent uint32, j *Job) slot {
 	x, hash := &h.index, h.hashBelow(path, level, j)
-	for i := x.home(hash); x.slots[i].node != 0; i = x.next(i) {
-		if x.tagged(i, hash) && h.nodes.at(x.number(i)).parent == parent && h.is(i, level, j) {
-			return i, true
+	i := x.home(hash)
+	for ; !x.slots[i].empty(); i = x.next(i) {
+		s := x.slots[i]
+		if s.tagged(hash) && h.nodes.at(s.number()).parent == parent && h.is(s, level, j) {
+			break
 		}
 	}
-	return 0, false
+	return x.slots[i]
 }
 
 // is tells whether the node of a slot, which has this level, has the job's path,
 // nodes or user, whichever the level adds.
-func (h *History) is(i uint32, level Level, j *Job) bool {
+func (h *History) is(s slot, level Level, j *Job) bool {
 	if level == ByPathNodes {
-		return h.nodes.at(h.index.number(i)).nodes == uint32(j.Nodes)
+		return h.nodes.at(s.number()).nodes == uint32(j.Nodes)
 	}
-	path, user := h.names.get(h.index.slots[i].name)
+	path, user := h.names.get(s.name)
 	if level == ByPath {
 		return string(path) == j.Path
 	}
