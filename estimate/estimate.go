@@ -4,9 +4,9 @@ import "fmt"
 
 // Job identifies a job to be run, or one that ran.
 type Job struct {
-	Path  string // of the executable; required, at most MaxString bytes
+	Path  string // of the executable; required, at most MaxPath bytes
 	Nodes int    // that the job runs on, from 1 to MaxNodes
-	User  string // at most MaxString bytes
+	User  string // at most MaxUser bytes
 }
 
 // Level says what an estimate rests on.
