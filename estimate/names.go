@@ -2,10 +2,11 @@ package estimate
 
 // names holds pairs of a path and a user, out of the garbage collector's sight.
 // A pair has a block of a multiple of 4 bytes: the length of the path, in seven
-// bits a byte, that of the user in one byte, then the strings. It is known by the block's place in units of 4 bytes; 0 is no pair.
-// Blocks are given out in a row, and what was given back is regained by moving
-// what is left into new pages: a third of what is left at most, so that 2^22
-// records of the longest names, 11 GB, stay within 2^32 units.
+// bits a byte, that of the user in one byte, then the strings. It is known by the
+// block's place in units of 4 bytes; 0 is no pair. Blocks are given out in a row,
+// and what was given back is regained by moving what is left into new pages: a
+// third of what is left at most, so that 2^22 records of the longest names, 11 GB,
+// stay within 2^32 units.
 type names struct {
 	pages []*[pageUnits * unit]byte
 	used  uint32 // units up to the last block
