@@ -34,7 +34,7 @@
 //
 // Sources: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, and J.
 // Skovira, W. Chan, H. Zhou, D. Lifka, "The EASY-LoadLeveler API project", JSSPP
-// 1996 (EASY); A. Mu'alem, D. Feitelson, "Utilization, predictability,
+// 1996 (EASY); A. Mu'alem, D. Feitelson, "Utilisation, predictability,
 // workloads, and user runtime estimates in scheduling the IBM SP2 with
 // backfilling", IEEE TPDS 12(6), 2001 (conservative backfilling, compression);
 // Y.-M. Wang et al., "Memory consideration for parallel job scheduling on SMP

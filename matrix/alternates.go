@@ -42,10 +42,10 @@ func (m *Matrix[ID]) AppendAlternates(dst []ID, slot, first int, allow func(id I
 	return dst
 }
 
-// UtilizationWithAlternates returns the share of the cells that hold a process
+// UtilisationWithAlternates returns the share of the cells that hold a process
 // when each slot also runs the alternates that [Matrix.AppendAlternates] finds
 // from the next slot on; 0 if there are no slots. Costs as that, for each slot.
-func (m *Matrix[ID]) UtilizationWithAlternates() float64 {
+func (m *Matrix[ID]) UtilisationWithAlternates() float64 {
 	cells := int64(0)
 	var ids []ID
 	for slot := range m.order {

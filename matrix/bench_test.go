@@ -59,7 +59,7 @@ func newMill(tb testing.TB, nodes, width int) *mill {
 	m, err := matrix.New[int](matrix.Config{PEs: nodes, MaxSlots: benchSlots, KeepEmpty: true})
 	require.NoError(tb, err)
 	l := &mill{m: m, rand: r, nodes: nodes}
-	for tries := 0; m.Slots() < benchSlots || m.Utilization() < 0.8; tries++ {
+	for tries := 0; m.Slots() < benchSlots || m.Utilisation() < 0.8; tries++ {
 		require.Less(tb, tries, 1_000_000)
 		n := min(nodes, int(math.Exp(r.Float64()*math.Log(float64(nodes+1)))))
 		if width > 0 && tries%4 == 0 {
@@ -237,7 +237,7 @@ func benchmarkTurns(b *testing.B, ours func(*mill) *watch, twins func(*grid) *wa
 			took := *ours(l)
 			b.ReportMetric(took.mean(), "ns/op") // of the one half only
 			b.ReportMetric(took.median(), "median-ns")
-			b.ReportMetric(l.m.Utilization(), "utilization")
+			b.ReportMetric(l.m.Utilisation(), "utilisation")
 			b.ReportMetric(float64(l.refused)/float64(l.turns), "refused")
 			b.ReportMetric(float64(l.m.Len()), "gangs")
 			if nodes <= 1<<16 || !testing.Short() {

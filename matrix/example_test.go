@@ -29,7 +29,7 @@ func Example() {
 				fmt.Println("alternates of slot", slot, ids)
 			}
 		}
-		fmt.Printf("%.4f of the cells, %.4f with alternates\n\n", m.Utilization(), m.UtilizationWithAlternates())
+		fmt.Printf("%.4f of the cells, %.4f with alternates\n\n", m.Utilisation(), m.UtilisationWithAlternates())
 	}
 	arrive("A", 4)
 	arrive("B", 3)

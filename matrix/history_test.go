@@ -218,7 +218,7 @@ func (p *player) check() {
 		}
 	}
 	if len(p.twin.rows) > 0 {
-		require.InDelta(t, float64(cells)/float64(p.twin.PEs*len(p.twin.rows)), m.Utilization(), 1e-12)
+		require.InDelta(t, float64(cells)/float64(p.twin.PEs*len(p.twin.rows)), m.Utilisation(), 1e-12)
 		slot, first := p.last%len(p.twin.rows), p.last/3-2
 		var allow func(int) bool
 		if p.last%4 == 0 {
@@ -240,7 +240,7 @@ func (p *player) play() {
 		_, n := p.twin.alternates(slot, 0, nil)
 		cells += n
 	}
-	require.InDelta(p.t, float64(cells)/max(1, float64(p.twin.PEs*len(p.twin.rows))), p.m.UtilizationWithAlternates(), 1e-12)
+	require.InDelta(p.t, float64(cells)/max(1, float64(p.twin.PEs*len(p.twin.rows))), p.m.UtilisationWithAlternates(), 1e-12)
 }
 
 // configOf draws a configuration from two numbers.

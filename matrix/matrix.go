@@ -341,9 +341,9 @@ func (m *Matrix[ID]) Load(pe int) int {
 	return m.cells.load(pe)
 }
 
-// Utilization returns the share of the cells, of all slots and PEs, that hold a
+// Utilisation returns the share of the cells, of all slots and PEs, that hold a
 // process; 0 if there are no slots. O(1).
-func (m *Matrix[ID]) Utilization() float64 {
+func (m *Matrix[ID]) Utilisation() float64 {
 	return m.share(m.processes)
 }
 

@@ -139,7 +139,7 @@ func TestErrorsAndRefusalsChangeNothing(t *testing.T) {
 			require.Equal(t, 4, m.Len())
 			require.Equal(t, 2, m.Load(0))
 			require.Equal(t, 1, m.Free(0))
-			require.InDelta(t, 16./24, m.Utilization(), 1e-15)
+			require.InDelta(t, 16./24, m.Utilisation(), 1e-15)
 		})
 	}
 }
@@ -152,8 +152,8 @@ func TestStrangersHaveNothing(t *testing.T) {
 	assert.Zero(t, m.Slots())
 	assert.Zero(t, m.Len())
 	assert.Empty(t, m.String())
-	assert.Zero(t, m.Utilization())
-	assert.Zero(t, m.UtilizationWithAlternates())
+	assert.Zero(t, m.Utilisation())
+	assert.Zero(t, m.UtilisationWithAlternates())
 	assert.Zero(t, m.Unify())
 	assert.Zero(t, m.Repack())
 	fresh, ok := m.Migrate(nil, nil)
@@ -363,7 +363,7 @@ func TestSlotsFallEmpty(t *testing.T) {
 			slot 1 | . . . .
 			slot 2 | . . . .
 			slot 3 | C . . .`), m.String())
-		require.InDelta(t, 3./16, m.Utilization(), 1e-15)
+		require.InDelta(t, 3./16, m.Utilisation(), 1e-15)
 		require.Equal(t, []string{"C"}, m.AppendAlternates(nil, 1, 0, nil))
 		require.Equal(t, []string{"A"}, m.AppendAlternates(nil, 1, 2, nil))
 		require.Equal(t, 1, place(t, m, "D", 4), "an empty slot is one with room")
@@ -442,7 +442,7 @@ func TestUnifyRespectsReservedBlocks(t *testing.T) {
 	require.False(t, ok)
 	require.Zero(t, m.Free(0))
 	require.Equal(t, 3, m.Load(3))
-	require.InDelta(t, 8./12, m.Utilization(), 1e-15)
+	require.InDelta(t, 8./12, m.Utilisation(), 1e-15)
 }
 
 func TestRepackGathersHoles(t *testing.T) {

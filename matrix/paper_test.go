@@ -205,8 +205,8 @@ func TestPaperPackingSchemes(t *testing.T) {
 			}
 			if turn >= warm && turn%10 == 0 {
 				share := float64(m.Slots()) / float64(slots)
-				home += share * m.Utilization()
-				alternates += share * m.UtilizationWithAlternates()
+				home += share * m.Utilisation()
+				alternates += share * m.UtilisationWithAlternates()
 				samples++
 			}
 			i := r.IntN(len(ids))

@@ -12,7 +12,7 @@ import (
 type Workload struct {
 	Jobs        []Job           // in order of submission; memory is 0
 	Runs        []time.Duration // how long each takes when nothing disturbs
-	Utilization []float64       // of each, uniform on (0, 1]
+	Utilisation []float64       // of each, uniform on (0, 1]
 
 	// Offered is the load that Jobs offer, Σ run·nodes over the span of the
 	// submissions and all nodes.
@@ -36,12 +36,12 @@ func Lublin(jobs, nodes int, load float64, seed uint64) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workload{Jobs: make([]Job, jobs), Runs: make([]time.Duration, jobs), Utilization: make([]float64, jobs)}
+	w := &Workload{Jobs: make([]Job, jobs), Runs: make([]time.Duration, jobs), Utilisation: make([]float64, jobs)}
 	var run, width, work float64
 	for i := range w.Jobs {
 		j := m.Next()
 		w.Jobs[i] = Job{Submit: j.Submit, Nodes: j.Processors}
-		w.Runs[i], w.Utilization[i] = j.Run/divisor, j.Utilization
+		w.Runs[i], w.Utilisation[i] = j.Run/divisor, j.Utilisation
 		run += w.Runs[i].Seconds()
 		width += float64(j.Processors)
 		work += float64(w.Runs[i].Seconds() * float64(j.Processors))

@@ -16,7 +16,7 @@ func ExampleModel_Next() {
 	for range 8 {
 		j := m.Next()
 		fmt.Printf("%8v  %2d processors for %9v, %5.1f MB each, %3.0f %% CPU\n",
-			j.Submit, j.Processors, j.Run, float64(j.Memory)/(1<<20), 100*j.Utilization)
+			j.Submit, j.Processors, j.Run, float64(j.Memory)/(1<<20), 100*j.Utilisation)
 	}
 	// Output:
 	//   24m56s   2 processors for  2h29m56s,   3.5 MB each,  71 % CPU

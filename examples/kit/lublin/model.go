@@ -16,7 +16,7 @@ type Job struct {
 	Run         time.Duration // run time, in whole seconds, 1 .. 162,754
 	Processors  int           // 1 .. Config.Processors
 	Memory      int64         // bytes per process, which is per processor; > 0; synthetic
-	Utilization float64       // CPU utilisation, in (0, 1]; synthetic
+	Utilisation float64       // CPU utilisation, in (0, 1]; synthetic
 	Interactive bool          // of the interactive class; always false in typeless mode
 }
 
@@ -34,7 +34,7 @@ type Config struct {
 
 	MedianMemory int64   // bytes per process; 0 means 3.1 MB (MB = 1<<20)
 	P99Memory    int64   // 99th percentile, >= MedianMemory; 0 means 24 MB; equal to the median: constant
-	Utilization  float64 // the same for all jobs, in (0, 1]; 0 means uniform on (0, 1]
+	Utilisation  float64 // the same for all jobs, in (0, 1]; 0 means uniform on (0, 1]
 }
 
 // Model is an unending stream of jobs in order of arrival. A Model must not be
@@ -45,7 +45,7 @@ type Model struct {
 	memory      *rand.Rand
 	median      float64 // of memory
 	sigma       float64 // standard deviation of the log of memory
-	utilization *rand.Rand
+	utilisation *rand.Rand
 	constant    float64 // utilisation of all jobs, or 0
 }
 
@@ -88,8 +88,8 @@ func New(c Config, r *rand.Rand) (*Model, error) {
 	case c.MedianMemory < 0 || c.P99Memory < c.MedianMemory:
 		return nil, fmt.Errorf("memory: not 0 < median %d <= 99th percentile %d bytes: %w",
 			c.MedianMemory, c.P99Memory, ErrConfig)
-	case !(c.Utilization >= 0 && c.Utilization <= 1):
-		return nil, fmt.Errorf("utilisation %v not in [0, 1]: %w", c.Utilization, ErrConfig)
+	case !(c.Utilisation >= 0 && c.Utilisation <= 1):
+		return nil, fmt.Errorf("utilisation %v not in [0, 1]: %w", c.Utilisation, ErrConfig)
 	}
 
 	type set struct {
@@ -119,8 +119,8 @@ func New(c Config, r *rand.Rand) (*Model, error) {
 		memory:      streams[4],
 		median:      float64(c.MedianMemory),
 		sigma:       math.Log(float64(c.P99Memory)/float64(c.MedianMemory)) / distuv.UnitNormal.Quantile(.99),
-		utilization: streams[5],
-		constant:    c.Utilization,
+		utilisation: streams[5],
+		constant:    c.Utilisation,
 	}
 	for i, set := range sets {
 		p := set.given
@@ -168,16 +168,16 @@ func (m *Model) Next() Job {
 	run := c.run(size)
 
 	memory := m.median * math.Exp(m.sigma*m.memory.NormFloat64())
-	utilization := m.constant
-	if utilization == 0 {
-		utilization = 1 - m.utilization.Float64()
+	utilisation := m.constant
+	if utilisation == 0 {
+		utilisation = 1 - m.utilisation.Float64()
 	}
 	return Job{
 		Submit:      submit,
 		Run:         run,
 		Processors:  size,
 		Memory:      int64(min(max(memory, 1), 1<<62)),
-		Utilization: utilization,
+		Utilisation: utilisation,
 		Interactive: i == 1,
 	}
 }

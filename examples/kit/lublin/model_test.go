@@ -25,7 +25,7 @@ func checksum(jobs []lublin.Job) uint64 {
 		b = binary.BigEndian.AppendUint64(b, uint64(j.Run))
 		b = binary.BigEndian.AppendUint64(b, uint64(j.Processors))
 		b = binary.BigEndian.AppendUint64(b, uint64(j.Memory))
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(j.Utilization))
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(j.Utilisation))
 		if j.Interactive {
 			b = append(b, 1)
 		}
@@ -57,7 +57,7 @@ func TestSameSeedSameJobs(t *testing.T) {
 
 func TestNewTakesTheSameFromTheGenerator(t *testing.T) {
 	var next []uint64
-	for _, c := range []lublin.Config{{}, {Typed: true}, {Utilization: .45}, {Processors: 16, Start: 3}} {
+	for _, c := range []lublin.Config{{}, {Typed: true}, {Utilisation: .45}, {Processors: 16, Start: 3}} {
 		r := rand.New(rand.NewPCG(1, 2))
 		m, err := lublin.New(c, r)
 		require.NoError(t, err)
@@ -70,12 +70,12 @@ func TestNewTakesTheSameFromTheGenerator(t *testing.T) {
 func TestAttributesDoNotChangeTheRest(t *testing.T) {
 	for _, typed := range []bool{false, true} {
 		plain := sample(t, lublin.Config{Typed: typed}, 1, 2000)
-		same := sample(t, lublin.Config{Typed: typed, Utilization: .45}, 1, 2000)
+		same := sample(t, lublin.Config{Typed: typed, Utilisation: .45}, 1, 2000)
 		other := sample(t, lublin.Config{Typed: typed, MedianMemory: 1 << 20, P99Memory: 1 << 20}, 1, 2000)
 		for i := range plain {
-			require.Equal(t, .45, same[i].Utilization)
+			require.Equal(t, .45, same[i].Utilisation)
 			require.Equal(t, int64(1<<20), other[i].Memory)
-			same[i].Utilization, other[i].Memory = plain[i].Utilization, plain[i].Memory
+			same[i].Utilisation, other[i].Memory = plain[i].Utilisation, plain[i].Memory
 		}
 		assert.Equal(t, plain, same)
 		assert.Equal(t, plain, other)
@@ -111,18 +111,18 @@ func TestTypedMergesTwoClasses(t *testing.T) {
 
 func TestAttributes(t *testing.T) {
 	jobs := sample(t, lublin.Config{}, 3, 100_000)
-	memory, utilization := make([]float64, len(jobs)), make([]float64, len(jobs))
+	memory, utilisation := make([]float64, len(jobs)), make([]float64, len(jobs))
 	size := make([]float64, len(jobs))
 	for i, j := range jobs {
-		memory[i], utilization[i], size[i] = math.Log(float64(j.Memory)), j.Utilization, float64(j.Processors)
+		memory[i], utilisation[i], size[i] = math.Log(float64(j.Memory)), j.Utilisation, float64(j.Processors)
 		require.Positive(t, j.Memory)
-		require.True(t, j.Utilization > 0 && j.Utilization <= 1)
+		require.True(t, j.Utilisation > 0 && j.Utilisation <= 1)
 	}
 	assert.InDelta(t, 0, stat.Correlation(memory, size, nil), .01)
-	assert.InDelta(t, 0, stat.Correlation(utilization, size, nil), .01)
-	assert.InDelta(t, 0, stat.Correlation(utilization, memory, nil), .01)
-	assert.InDelta(t, .5, stat.Mean(utilization, nil), .005)
-	assert.InDelta(t, 1./12, stat.Variance(utilization, nil), .001)
+	assert.InDelta(t, 0, stat.Correlation(utilisation, size, nil), .01)
+	assert.InDelta(t, 0, stat.Correlation(utilisation, memory, nil), .01)
+	assert.InDelta(t, .5, stat.Mean(utilisation, nil), .005)
+	assert.InDelta(t, 1./12, stat.Variance(utilisation, nil), .001)
 	slices.Sort(memory)
 	assert.InEpsilon(t, 3.1, math.Exp(stat.Quantile(.5, stat.Empirical, memory, nil))/(1<<20), .02, "median, MB")
 	assert.InEpsilon(t, 24, math.Exp(stat.Quantile(.99, stat.Empirical, memory, nil))/(1<<20), .05, "99th percentile, MB")
@@ -195,8 +195,8 @@ func TestBadConfig(t *testing.T) {
 		{"negative memory", lublin.Config{MedianMemory: -5}, "median -5"},
 		{"99th percentile below the median", lublin.Config{MedianMemory: 100, P99Memory: 99}, "99 bytes"},
 		{"default percentile below the median", lublin.Config{MedianMemory: 1 << 30}, "25165824 bytes"},
-		{"utilisation above 1", lublin.Config{Utilization: 1.5}, "utilisation 1.5"},
-		{"utilisation not a number", lublin.Config{Utilization: nan}, "utilisation NaN"},
+		{"utilisation above 1", lublin.Config{Utilisation: 1.5}, "utilisation 1.5"},
+		{"utilisation not a number", lublin.Config{Utilisation: nan}, "utilisation NaN"},
 		{"sizes above the machine", lublin.Config{Processors: 16, Typeless: lublin.Typeless(32)}, "UHi 5"},
 		{"sizes of batch above the machine", lublin.Config{Processors: 16, Typed: true, Batch: lublin.Batch(32)}, "batch"},
 		{"bad interactive class", lublin.Config{Typed: true, Interactive: P{Serial: -1}}, "Serial -1"},
@@ -261,7 +261,7 @@ func FuzzConfig(f *testing.F) {
 			Gap: lublin.Gamma{Shape: aarr, Scale: barr}, ARAR: arar, Day: lublin.Gamma{Shape: anum, Scale: bnum},
 		}
 		m, err := lublin.New(lublin.Config{Processors: processors, Typed: typed, Typeless: p, Batch: p, Interactive: p,
-			Start: start, MedianMemory: median, P99Memory: p99, Utilization: u}, rand.New(rand.NewPCG(1, 2)))
+			Start: start, MedianMemory: median, P99Memory: p99, Utilisation: u}, rand.New(rand.NewPCG(1, 2)))
 		if err != nil {
 			require.ErrorIs(t, err, lublin.ErrConfig)
 			return
@@ -275,7 +275,7 @@ func FuzzConfig(f *testing.F) {
 			require.True(t, j.Submit >= last && j.Submit%time.Second == 0, "%+v", j)
 			require.True(t, j.Run >= time.Second && j.Run <= 162_754*time.Second && j.Run%time.Second == 0, "%+v", j)
 			require.True(t, j.Processors >= 1 && j.Processors <= processors, "%+v", j)
-			require.True(t, j.Memory > 0 && j.Utilization > 0 && j.Utilization <= 1, "%+v", j)
+			require.True(t, j.Memory > 0 && j.Utilisation > 0 && j.Utilisation <= 1, "%+v", j)
 			require.True(t, typed || !j.Interactive, "%+v", j)
 			last = j.Submit
 		}

@@ -45,7 +45,7 @@ func Generate(n, processors int, seed uint64) (*Workload, error) {
 		j := model.Next()
 		runs[i] = min(j.Run, longest)
 		w.Jobs[i] = spaceshare.Job{Submit: j.Submit, Processors: j.Processors, Memory: j.Memory * int64(j.Processors)}
-		w.Numbers[i], w.CPU[i] = int64(i+1), j.Utilization
+		w.Numbers[i], w.CPU[i] = int64(i+1), j.Utilisation
 	}
 	r := rand.New(rand.NewPCG(seed, 2))
 	estimates, err := tsafrir.Estimates(runs, longest, r)
@@ -81,7 +81,7 @@ func (w *Workload) Synthesize(seed uint64) error {
 			j.Memory = min(like.Memory, maxMemory/int64(j.Processors)) * int64(j.Processors)
 		}
 		if w.CPU[i] == 0 {
-			w.CPU[i] = like.Utilization
+			w.CPU[i] = like.Utilisation
 			shares++
 		}
 	}

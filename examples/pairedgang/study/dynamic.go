@@ -48,14 +48,14 @@ const switching = .02
 const nodes = 16
 
 // phasesOf returns what a job does.
-func phasesOf(kind Kind, run time.Duration, utilization float64) []gang.Phase {
+func phasesOf(kind Kind, run time.Duration, utilisation float64) []gang.Phase {
 	switch kind {
 	case Homogeneous:
-		utilization = homogeneous
+		utilisation = homogeneous
 	case QCRD:
 		return qcrd(run)
 	}
-	return []gang.Phase{{Work: run, CPU: utilization}}
+	return []gang.Phase{{Work: run, CPU: utilisation}}
 }
 
 // qcrd scales the QCRD application to a run time: twelve short phases of I/O
@@ -84,7 +84,7 @@ func (s *Study) runDynamic(ctx context.Context, p *Dynamic) error {
 		Nodes: nodes, Quantum: time.Second, Alternates: p.Alternates, Partner: watch,
 		Machine: &gang.Fluid{
 			Switch: switching,
-			Phases: func(job int) []gang.Phase { return phasesOf(p.Kind, w.Runs[job], w.Utilization[job]) },
+			Phases: func(job int) []gang.Phase { return phasesOf(p.Kind, w.Runs[job], w.Utilisation[job]) },
 		},
 	})
 	if err != nil {
