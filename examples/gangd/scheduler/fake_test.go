@@ -21,6 +21,7 @@ type program struct {
 	memory int64         // of a process, from the start on
 	fault  error         // why it does not start
 	status error         // with which it ends
+	sticky int           // how often it cannot be stopped
 }
 
 // fake is a machine in the time of a testing/synctest bubble. It checks that it is used
@@ -160,6 +161,10 @@ func (f *fake) Stop(_ context.Context, id string) error {
 	g, err := f.find(id)
 	if err == nil {
 		assert.True(f.t, g.runs, "%s does not run", id)
+		if g.sticky > 0 {
+			g.sticky--
+			return errors.New("it does not stop")
+		}
 		f.halt(id, g)
 	}
 	return err

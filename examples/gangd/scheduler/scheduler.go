@@ -38,7 +38,7 @@ type gang struct {
 	*Outcome
 	state     state
 	need      admission.Need
-	guest     bool // it runs because its slot is the partner of the slot
+	guest     bool // it runs because its slot is the partner of the quantum's
 	predictor pairing.Cautious
 	since     time.Time     // when it began to run
 	ran       time.Duration // before
@@ -373,13 +373,15 @@ func (s *scheduler) exit(e backend.Exit) error {
 
 // quantum ends a quantum and begins the next.
 func (s *scheduler) quantum() error {
-	for _, g := range slices.Clone(s.runs) {
+	for _, g := range s.runs {
 		if err := s.measure(g); err != nil {
 			return err
 		}
+		if g.Job.Limit > 0 && g.time(time.Now()) >= g.Job.Limit {
+			s.kill(g, "time limit")
+		}
 	}
-	before := s.runs
-	s.runs = nil
+	s.runs = s.runs[:0]
 	clear(s.busy)
 	s.slot, s.partner = -1, -1
 	for _, g := range s.gangs {
@@ -397,9 +399,11 @@ func (s *scheduler) quantum() error {
 		s.take(s.slots.AppendAlternates(nil, s.slot, 0, s.idle))
 	}
 	var others []*gang
-	for _, g := range before {
-		if !slices.Contains(s.runs, g) && g.state == running {
-			others = append(others, g)
+	for slot := range s.slots.Slots() {
+		for g := range s.slots.Gangs(slot) {
+			if g.state == running && !slices.Contains(s.runs, g) {
+				others = append(others, g)
+			}
 		}
 	}
 	s.stop(others)
@@ -439,9 +443,9 @@ func (s *scheduler) turn() bool {
 		}
 		s.slot, s.partner = slot, s.partners[slot]
 		if s.partner >= 0 {
-			own, alone := s.share(slot)
-			other, alone2 := s.share(s.partner)
-			if !alive(s.partner) || alone || alone2 || !s.matcher.Fits(own, other) {
+			x, alone := s.share(slot)
+			y, exclusive := s.share(s.partner)
+			if !alive(s.partner) || alone || exclusive || !s.matcher.Fits(x, y) {
 				s.partner = -1
 			}
 		}
@@ -546,11 +550,15 @@ func (s *scheduler) fault(g *gang, what string, err error) {
 	}
 }
 
+// stop stops gangs. One that cannot be stopped runs on, and is tried again at the next
+// quantum.
 func (s *scheduler) stop(gangs []*gang) {
 	for i, err := range s.each(gangs, func(ctx context.Context, g *gang) error { return s.Backend.Stop(ctx, g.Job.Name) }) {
 		g := gangs[i]
 		s.fault(g, "stop", err)
-		g.ran, g.state = g.time(time.Now()), stopped
+		if err == nil || errors.Is(err, backend.ErrUnknown) {
+			g.ran, g.state = g.time(time.Now()), stopped
+		}
 	}
 }
 
@@ -619,14 +627,12 @@ func (s *scheduler) measure(g *gang) error {
 	}
 	if g.Peak > g.need.Memory {
 		if err := s.nodes.Reestimate(g.need.Memory, g.Peak, g.Nodes...); err != nil {
-			return err
+			s.fault(g, "reestimate", err)
+			return nil
 		}
 		exceeded := slices.ContainsFunc(g.Nodes, func(n int) bool { return s.nodes.Used(n) > s.nodes.Limit(n) })
 		s.Log.Warn("memory over estimate", "job", g.Job.Name, "estimate", g.Estimate, "counted", g.need.Memory, "measured", g.Peak, "limit_exceeded", exceeded)
 		g.need.Memory = g.Peak
-	}
-	if g.Job.Limit > 0 && ran >= g.Job.Limit {
-		s.kill(g, "time limit")
 	}
 	return nil
 }

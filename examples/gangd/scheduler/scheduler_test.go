@@ -212,6 +212,17 @@ func TestRefusedAndFailed(t *testing.T) {
 	})
 }
 
+func TestWhoCannotBeStoppedIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1, 100*mb, map[string]program{"A": {run: 5 * time.Second, sticky: 2}, "B": {run: time.Second}, "C": {run: time.Second}})
+		f.together = 2
+		_, log := run(t, f, scheduler.Config{Policy: scheduler.Strict}, job("A", 1, mb), job("B", 1, mb), job("C", 1, mb))
+		assert.Equal(t, []string{"A", "B", "C", "A"}, quanta(log)[:4])
+		assert.Equal(t, "+A +B -B +C -C -A +B", strings.Join(f.trace[:7], " "), "it runs on beside B and C, and is stopped when B comes again")
+		assert.Equal(t, 2, len(slices.DeleteFunc(log, func(r record) bool { return r.Message != "fault" })))
+	})
+}
+
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 100*mb, map[string]program{"A": {}, "B": {}, "C": {}})
