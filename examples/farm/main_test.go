@@ -19,6 +19,9 @@ import (
 var program = commandtest.Program{Name: "farm", Run: run}
 
 func TestJSONHasEveryClaimAndPoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twelve seconds of simulation, minutes with the race detector")
+	}
 	out := t.TempDir()
 	text := program.Succeeds(t, "-seeds", "1", "-json", "-out", out)
 	var all struct {
@@ -50,7 +53,7 @@ func TestJSONHasEveryClaimAndPoint(t *testing.T) {
 
 func TestTextHasTablesAndClaims(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the study is simulated once in a short run")
+		t.Skip("twelve seconds of simulation, minutes with the race detector")
 	}
 	text := program.Succeeds(t, "-seeds", "1")
 	for _, want := range []string{"Slowdown, MT = 0", "Where the time of a job goes", "by MT", "by variant", "Claims of the paper", "C-10l"} {

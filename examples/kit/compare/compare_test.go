@@ -56,11 +56,15 @@ func TestBadMachinesAreRefused(t *testing.T) {
 // Whatever the policy, a job does not start before it came, or end before its work is
 // done, and all that are finished add up.
 func TestEveryPolicyDoesTheWork(t *testing.T) {
-	w := generate(t, 600)
+	n := 600
+	if testing.Short() {
+		n = 150
+	}
+	w := generate(t, n)
 	for _, name := range compare.Names() {
 		ended := 0
 		c := compare.Config{
-			Memory: 2 * w.Memory(), Excess: .1, Threshold: 5, Follow: 300, Decisions: true,
+			Memory: 2 * w.Memory(), Excess: .1, Threshold: 5, Follow: n / 2, Decisions: true,
 			Progress: func(n int) { ended += n },
 		}
 		o := run(t, name, w, c)
@@ -76,7 +80,7 @@ func TestEveryPolicyDoesTheWork(t *testing.T) {
 		require.NotEmpty(t, o.Decisions, name)
 		for k, d := range o.Decisions {
 			assert.NotEmpty(t, d.What)
-			assert.GreaterOrEqual(t, d.At, w.Jobs[300].Submit)
+			assert.GreaterOrEqual(t, d.At, w.Jobs[n/2].Submit)
 			assert.True(t, k == 0 || d.At >= o.Decisions[k-1].At, "%s: %v", name, o.Decisions)
 		}
 		again := run(t, name, w, c)
@@ -191,9 +195,9 @@ func TestVeryManyProcessors(t *testing.T) {
 }
 
 func TestBriefExplanationsLeaveOut(t *testing.T) {
-	w := generate(t, 1500)
+	w := generate(t, 900)
 	require.NoError(t, w.Scale(2))
-	c := compare.Config{Follow: 1200, Decisions: true}
+	c := compare.Config{Follow: 700, Decisions: true}
 	full := run(t, "fcfs", w, c).Decisions
 	c.Brief = true
 	brief := run(t, "fcfs", w, c).Decisions
