@@ -18,6 +18,7 @@ import (
 type program struct {
 	run    time.Duration // that it has to run
 	share  float64       // of its processors that it computes meanwhile
+	then   float64       // the same, from the third second on, if not 0
 	memory int64         // of a process, from the start on
 	fault  error         // why it does not start
 	status error         // with which it ends
@@ -139,7 +140,11 @@ func (g *fakeGang) usage() backend.Usage {
 	if g.runs {
 		ran += time.Since(g.since)
 	}
-	u := backend.Usage{CPU: time.Duration(float64(ran) * g.share * float64(g.size))}
+	first, then := min(ran, 2*time.Second), g.then
+	if then == 0 {
+		then = g.share
+	}
+	u := backend.Usage{CPU: time.Duration((float64(first)*g.share + float64(ran-first)*then) * float64(g.size))}
 	if g.started {
 		u.Resident = slices.Repeat([]int64{g.memory}, g.size)
 		u.Peak = u.Resident

@@ -163,6 +163,35 @@ func TestIdleNodesAreUsed(t *testing.T) {
 	})
 }
 
+// Slots that have become disjoint are united at the next round.
+func TestSlotsAreUnited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		short, long := program{run: 100 * time.Millisecond}, program{run: 5 * time.Second}
+		f := newFake(t, 2, 100*mb, map[string]program{"W": long, "A": short, "B": long, "C": long, "D": short})
+		f.together = 1
+		united := false
+		run(t, f, scheduler.Config{Policy: scheduler.Strict, Watch: func(s *scheduler.Status) {
+			united = united || slices.ContainsFunc(s.Slots, func(row []string) bool { return slices.Equal(row, []string{"C", "B"}) })
+		}}, job("W", 2, mb), job("A", 1, mb), job("B", 1, mb), job("C", 1, mb), job("D", 1, mb))
+		assert.True(t, united)
+	})
+}
+
+// What a gang computes is measured over the time that it ran, again in every quantum.
+func TestSharesAreFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1, 100*mb, map[string]program{"A": {run: 6 * time.Second, share: .3, then: .45}, "B": {run: 6 * time.Second, share: .9}})
+		var shares []float64
+		_, log := run(t, f, scheduler.Config{Policy: scheduler.Strict}, job("A", 1, mb), job("B", 1, mb))
+		for _, r := range log {
+			if r.Message == "quantum" && r.Gangs[0].Job == "A" {
+				shares = append(shares, math.Round(1000*r.Gangs[0].Share)/1000)
+			}
+		}
+		assert.Equal(t, []float64{1, .3, .3, .3, .3, .36, .405, .435, .45, .45, .45, .45}, shares)
+	})
+}
+
 // Memory is estimated from the history before all else, and eq. (1) holds.
 func TestMemoryDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
