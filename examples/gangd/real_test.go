@@ -44,7 +44,12 @@ func gangdProcess(t *testing.T, file string, args ...string) *process {
 	p.Cmd = exec.Command("/proc/self/exe", append([]string{"run", "jobs.toml", "-log", "log", "-socket", "socket"}, args...)...)
 	p.Dir, p.Stdout, p.Stderr = p.folder, &p.out, &p.errors
 	require.NoError(t, p.Start())
-	t.Cleanup(func() { _ = p.Process.Kill() })
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		for pid := range p.processes() {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	})
 	return p
 }
 

@@ -36,6 +36,9 @@ func eventually(t *testing.T, condition func() bool, message ...any) {
 
 func start(t *testing.T, c local.Config) *local.Backend {
 	t.Helper()
+	if c.OnDeath == "" {
+		c.OnDeath = local.Kill // a test that panics leaves nothing behind
+	}
 	b, err := local.New(c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
@@ -267,6 +270,12 @@ func TestNobodyStaysStopped(t *testing.T) {
 	}
 	for _, death := range []local.Death{local.Continue, local.Kill} {
 		id := fmt.Sprint("orphan-", death, "-", os.Getpid())
+		end := func() {
+			for pid := range marked(id) {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		defer end()
 		p, err := os.StartProcess("/proc/self/exe", []string{"local.test", "-test.run=^TestNobodyStaysStopped$"}, &os.ProcAttr{
 			Env: append(os.Environ(), deadGangd+"="+string(death), "GANGKIT_TEST_GANG="+id)})
 		require.NoError(t, err)
@@ -276,9 +285,7 @@ func TestNobodyStaysStopped(t *testing.T) {
 		if death == local.Continue {
 			eventually(t, func() bool { return all(marked(id), "RSD") }, "everybody runs: %v", marked(id))
 			require.GreaterOrEqual(t, len(marked(id)), 2)
-			for pid := range marked(id) {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
+			end()
 		}
 		eventually(t, func() bool { return len(marked(id)) == 0 }, "nobody is left: %v", marked(id))
 	}
