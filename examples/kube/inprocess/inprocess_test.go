@@ -1,0 +1,258 @@
+// Package inprocess runs kube-scheduler with the plugin in the process of a test,
+// with all its plugins, against an API that only stores objects.
+package inprocess
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	defaults "k8s.io/kubernetes/pkg/scheduler/apis/config/testing/defaults"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"github.com/gangkit/gangkit/examples/kube/plugin"
+	"github.com/gangkit/gangkit/examples/kube/scenario"
+)
+
+const (
+	with    = "gangkit"
+	without = "plain"
+)
+
+// newAPI returns a fake API, which binds pods, unless refuse says otherwise.
+func newAPI(refuse func(pod string) bool) *fake.Clientset {
+	c := fake.NewClientset()
+	c.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if a.GetSubresource() != "binding" {
+			return false, nil, nil
+		}
+		b := a.(clienttesting.CreateAction).GetObject().(*v1.Binding)
+		if refuse != nil && refuse(b.Name) {
+			return true, nil, apierrors.NewInternalError(fmt.Errorf("no binding of %s", b.Name))
+		}
+		o, err := c.Tracker().Get(v1.SchemeGroupVersion.WithResource("pods"), b.Namespace, b.Name)
+		if err != nil {
+			return true, nil, err
+		}
+		pod := o.(*v1.Pod).DeepCopy()
+		pod.Spec.NodeName = b.Target.Name
+		return true, b, c.Tracker().Update(v1.SchemeGroupVersion.WithResource("pods"), pod, pod.Namespace)
+	})
+	return c
+}
+
+// start runs a scheduler with two profiles, one with the plugin and one without,
+// until the test or what it returns ends it.
+func start(t testing.TB, client kubernetes.Interface, args string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	plugins := *defaults.PluginsV1
+	plugins.MultiPoint.Enabled = append(append([]config.Plugin{}, plugins.MultiPoint.Enabled...), config.Plugin{Name: plugin.Name})
+	sort := config.PluginSet{Enabled: []config.Plugin{{Name: plugin.Name}}, Disabled: []config.Plugin{{Name: "*"}}}
+	plugins.QueueSort = sort
+	plain := *defaults.PluginsV1
+	plain.QueueSort = sort // all profiles share it
+	registry := frameworkruntime.Registry{plugin.Name: plugin.New}
+	informers := scheduler.NewInformerFactory(client, 0)
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	s, err := scheduler.New(ctx, client, informers, nil, profile.NewRecorderFactory(broadcaster),
+		scheduler.WithFrameworkOutOfTreeRegistry(registry),
+		scheduler.WithPodInitialBackoffSeconds(1), scheduler.WithPodMaxBackoffSeconds(1),
+		scheduler.WithProfiles(config.KubeSchedulerProfile{
+			SchedulerName: with, Plugins: &plugins,
+			PluginConfig: append(append([]config.PluginConfig{}, defaults.PluginConfigsV1...),
+				config.PluginConfig{Name: plugin.Name, Args: &runtime.Unknown{Raw: []byte(args)}}),
+		}),
+	)
+	if err != nil {
+		cancel()
+		require.NoError(t, err)
+	}
+	informers.Start(ctx.Done())
+	informers.WaitForCacheSync(ctx.Done())
+	require.NoError(t, s.WaitForHandlersSync(ctx))
+	done := make(chan struct{})
+	go func() { s.Run(ctx); close(done) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func args() string { return fmt.Sprintf(`{"maxSkips":%d,"permitTimeout":"20s"}`, scenario.K) }
+
+func TestScenarios(t *testing.T) {
+	for _, s := range scenario.All {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			client := newAPI(nil)
+			start(t, client, args())
+			s.Run(t, scenario.Cluster{Client: client, Namespace: "default", Scheduler: with})
+		})
+	}
+}
+
+// A scheduler that finds a part of a gang bound binds the rest before all others,
+// although the others wait longer.
+func TestGangHalfBoundIsCompletedFirst(t *testing.T) {
+	client := newAPI(nil)
+	c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+	for i := range 2 {
+		c.Node(t, fmt.Sprint("node-", i), "1Gi")
+	}
+	c.Pod(t, "early", scenario.Limit("600Mi"))
+	half := c.NewPod("g-0", scenario.Gang("g", 2), scenario.Limit("600Mi"))
+	half.Spec.NodeName = "node-0"
+	_, err := client.CoreV1().Pods("default").Create(context.Background(), half, metav1.CreateOptions{})
+	require.NoError(t, err)
+	c.Pod(t, "g-1", scenario.Gang("g", 2), scenario.Limit("600Mi"))
+	start(t, client, args())
+	c.AllBound(t, "g-1")
+	c.Says(t, "early", "estimated memory of 600Mi exceeds what is free")
+}
+
+// A gang of which some bindings fail keeps its nodes from others until it is whole.
+func TestGangOfWhichBindingFails(t *testing.T) {
+	refusals := 0
+	client := newAPI(func(pod string) bool {
+		if pod == "g-2" && refusals < 2 {
+			refusals++ // the fake calls reactors one by one
+			return true
+		}
+		return false
+	})
+	c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+	for i := range 4 {
+		c.Node(t, fmt.Sprint("node-", i), "1Gi")
+	}
+	start(t, client, args())
+	g := c.Gang(t, "g", 4, scenario.Limit("600Mi"))
+	for i := range 8 {
+		c.Pod(t, fmt.Sprint("other-", i), scenario.Limit("600Mi"))
+	}
+	c.AllBound(t, g...)
+	require.Len(t, c.Settled(t), 4, "the nodes are full with it")
+	require.Equal(t, 2, refusals)
+}
+
+// What one scheduler has saved, another has learnt, and what ended in between it
+// learns once.
+func TestHistoryOutlivesAScheduler(t *testing.T) {
+	for name, where := range map[string]func(t *testing.T) string{
+		"config map": func(*testing.T) string { return `"configMap":"kube-system/gangkit-history"` },
+		"file":       func(t *testing.T) string { return fmt.Sprintf(`"file":%q`, filepath.Join(t.TempDir(), "history")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := newAPI(nil)
+			c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+			c.Node(t, "node", "1Gi")
+			args := `{"saveInterval":"50ms",` + where(t) + `}`
+			run := func(job, peak string) {
+				c.Pod(t, job, scenario.Job(job), scenario.Limit("800Mi"))
+				c.AllBound(t, job)
+				c.Peak(t, peak, job)
+				c.End(t, job)
+			}
+			stop := start(t, client, args)
+			run("a", "100Mi")
+			time.Sleep(300 * time.Millisecond) // saved
+			stop()
+			start(t, client, args)
+			c.Pod(t, "filler", scenario.Annotate(plugin.MemoryAnnotation, "900Mi"))
+			c.AllBound(t, "filler")
+			c.Pod(t, "a", scenario.Job("a"), scenario.Limit("800Mi"))
+			c.AllBound(t, "a")
+			c.Pod(t, "b", scenario.Job("b"), scenario.Limit("800Mi"))
+			c.Says(t, "b", "estimated memory of 800Mi")
+		})
+	}
+}
+
+// A history that is damaged is begun anew in a ConfigMap; a file that cannot be read
+// is an error at the start.
+func TestDamagedHistory(t *testing.T) {
+	client := newAPI(nil)
+	_, err := client.CoreV1().ConfigMaps("kube-system").Create(context.Background(), &v1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "h"}, BinaryData: map[string][]byte{"history": []byte("rubbish")},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+	c.Node(t, "node", "1Gi")
+	start(t, client, `{"saveInterval":"50ms","configMap":"kube-system/h"}`)
+	c.Pod(t, "a", scenario.Annotate(plugin.PeakAnnotation, "10Mi"))
+	c.AllBound(t, "a")
+	c.End(t, "a")
+	scenario.Eventually(t, "the history written anew", func() bool {
+		m, err := client.CoreV1().ConfigMaps("kube-system").Get(context.Background(), "h", metav1.GetOptions{})
+		require.NoError(t, err)
+		return string(m.BinaryData["history"]) != "rubbish"
+	})
+
+	_, err = plugin.New(context.Background(), &runtime.Unknown{Raw: []byte(`{"file":"/"}`)}, nil)
+	require.Error(t, err)
+}
+
+func TestBadArguments(t *testing.T) {
+	for bad, part := range map[string]string{
+		`{"maxSkip":3}`:                  `unknown field "maxSkip"`,
+		`{"maxSkips":-7}`:                "-7",
+		`{"factor":-1}`:                  "-1",
+		`{"bound":"median"}`:             "median",
+		`{"period":"-1h"}`:               "-1h",
+		`{"permitTimeout":"-1s"}`:        "-1s",
+		`{"configMap":"history"}`:        "history",
+		`{"configMap":"a/b/c"}`:          "a/b/c",
+		`{"records":-1}`:                 "-1",
+		`{"factor":1`:                    "EOF",
+		`{"file":"a","configMap":"b/c"}`: "one of them",
+	} {
+		_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: []byte(bad)}, nil)
+		require.ErrorIs(t, err, plugin.ErrArgs, bad)
+		require.ErrorContains(t, err, part, bad)
+	}
+}
+
+// A module that imports the plugin needs no replace lines for Kubernetes, as the
+// plugin imports its staging modules only.
+func TestImportersNeedNoReplaceLines(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("go.mod", fmt.Sprintf(`module example.com/mine
+
+go 1.26.0
+
+require github.com/gangkit/gangkit/examples/kube v0.0.0
+
+replace (
+	github.com/gangkit/gangkit => %q
+	github.com/gangkit/gangkit/examples/kube => %q
+)
+`, root, filepath.Join(root, "examples", "kube")))
+	write("main.go", "package main\n\nimport _ \"github.com/gangkit/gangkit/examples/kube/plugin\"\n\nfunc main() {}\n")
+	list := exec.Command("go", "list", "-mod=mod", "-deps", ".")
+	list.Dir, list.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	out, err := list.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "k8s.io/kube-scheduler/framework")
+	require.NotContains(t, string(out), "k8s.io/kubernetes/")
+}

@@ -1,0 +1,161 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gangkit/gangkit/examples/kube/policy"
+	v1 "k8s.io/api/core/v1"
+	scheduling "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// see takes note of a pod of this scheduler that has no node, if it still exists. It
+// may be called by whoever sees the pod first.
+func (p *Plugin) see(pod *v1.Pod, g gang) {
+	p.mu.Lock()
+	if c := p.pending[pod.UID]; c == nil || c.pod.ResourceVersion != pod.ResourceVersion {
+		p.pending[pod.UID] = &candidate{pod: pod, made: -1}
+	}
+	p.mu.Unlock()
+	if err := p.jobs.Add(process(pod, g)); err != nil {
+		klog.Background().Error(err, "Pod not counted", "pod", klog.KObj(pod))
+	}
+	// A pod leaves the informer's store before its deletion is told. So if it is there
+	// now, its deletion is yet to be told, and undoes this.
+	pods := p.handle.SharedInformerFactory().Core().V1().Pods().Lister()
+	if there, err := pods.Pods(pod.Namespace).Get(pod.Name); err != nil || there.UID != pod.UID {
+		p.forget(pod)
+	}
+}
+
+// forget drops a pod that is gone.
+func (p *Plugin) forget(pod *v1.Pod) {
+	p.mu.Lock()
+	delete(p.pending, pod.UID)
+	delete(p.short, pod.UID)
+	p.mu.Unlock()
+	p.jobs.Remove(policy.UID(pod.UID))
+	p.memory.forget(pod.UID, pod.Spec.NodeName)
+}
+
+// watch follows the pods and nodes that the scheduler watches anyway. It sees no
+// pods that have ended: to it they are deleted. It returns how to ask whether it has
+// seen all pods that were there at first.
+func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
+	informers := p.handle.SharedInformerFactory().Core().V1()
+	pods, err := informers.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) {
+			if pod, ok := o.(*v1.Pod); ok {
+				p.seen(pod)
+			}
+		},
+		UpdateFunc: func(_, o any) {
+			if pod, ok := o.(*v1.Pod); ok {
+				p.seen(pod)
+			}
+		},
+		DeleteFunc: func(o any) {
+			if pod, ok := last[*v1.Pod](o); ok {
+				p.learner.gone(pod.UID)
+				p.forget(pod)
+				p.activateLifted(context.Background())
+			}
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("plugin: watching pods: %w", err)
+	}
+	_, err = informers.Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		DeleteFunc: func(o any) {
+			if node, ok := last[*v1.Node](o); ok {
+				p.memory.forgetNode(node.Name)
+			}
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("plugin: watching nodes: %w", err)
+	}
+	return pods.HasSynced, nil
+}
+
+// last returns the object that a deletion tells of.
+func last[T any](o any) (T, bool) {
+	if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = unknown.Obj
+	}
+	object, ok := o.(T)
+	return object, ok
+}
+
+// seen takes in the state of a pod.
+func (p *Plugin) seen(pod *v1.Pod) {
+	g, ok, err := gangOf(pod, p.minimum)
+	mine := ok && err == nil && pod.Spec.SchedulerName == p.handle.ProfileName()
+	if pod.Spec.NodeName == "" {
+		if !mine {
+			return
+		}
+		p.see(pod, g)
+		if known, _ := p.jobs.Count(g.id); g.id.Gang && known >= g.size && !p.jobs.Started(g.id) {
+			p.activate(context.Background(), p.jobs.Pending(nil, g.id))
+		}
+		return
+	}
+	p.mu.Lock()
+	delete(p.pending, pod.UID)
+	delete(p.short, pod.UID)
+	p.mu.Unlock()
+	if mine {
+		if err := p.jobs.Add(process(pod, g)); err != nil {
+			klog.Background().Error(err, "Pod not counted", "pod", klog.KObj(pod))
+		}
+	}
+	if _, ok := p.memory.need(pod.UID); !ok {
+		p.memory.set(pod.UID, pod.Spec.NodeName, p.needOf(pod))
+	}
+	if peak, ok := quantity(pod, PeakAnnotation); ok {
+		p.learner.measured(pod, peak)
+	}
+	p.activateLifted(context.Background())
+}
+
+// podGroups returns how to find the minCount of a PodGroup, or nil if the cluster
+// has none. They are followed by the scheduler's informers.
+func (p *Plugin) podGroups() (func(namespace, name string) (int, bool), error) {
+	version := scheduling.SchemeGroupVersion.String()
+	resources, err := p.handle.ClientSet().Discovery().ServerResourcesForGroupVersion(version)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plugin: asking for %s: %w", version, err)
+	}
+	for _, r := range resources.APIResources {
+		if r.Name != "podgroups" {
+			continue
+		}
+		informer := p.handle.SharedInformerFactory().Scheduling().V1alpha2().PodGroups()
+		informer.Informer() // so that it is started with the others
+		return func(namespace, name string) (int, bool) {
+			group, err := informer.Lister().PodGroups(namespace).Get(name)
+			if err != nil {
+				return 0, false
+			}
+			if g := group.Spec.SchedulingPolicy.Gang; g != nil {
+				return int(g.MinCount), true
+			}
+			return 0, true
+		}, nil
+	}
+	return nil, nil
+}
+
+// find returns a pod that has a node, by its name.
+func (p *Plugin) find(namespace, name string) (*v1.Pod, bool) {
+	pod, err := p.handle.SharedInformerFactory().Core().V1().Pods().Lister().Pods(namespace).Get(name)
+	return pod, err == nil && pod.Spec.NodeName != "" && pod.UID != types.UID("")
+}
