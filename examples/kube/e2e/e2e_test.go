@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	events "k8s.io/api/events/v1"
@@ -33,7 +34,7 @@ func TestScenarios(t *testing.T) {
 		"gangkit_started_jobs_total{kind=\"gang\"}", "gangkit_learnt_runs_total", "gangkit_above_estimate_total", "gangkit_history_saves_total{result=\"done\"}",
 		"gangkit_waiting_jobs", "gangkit_head_skips", "gangkit_history_records",
 	} {
-		require.Contains(t, text, "\n"+name+" ")
+		assert.True(t, strings.Contains(text, "\n"+name+" "), "no metric %s", name)
 	}
 	says := func(reason, note string) {
 		scenario.Eventually(t, "event "+reason, func() bool {
@@ -131,7 +132,7 @@ func TestBadConfiguration(t *testing.T) {
 		case <-time.After(scenario.Deadline):
 			require.FailNow(t, "it runs")
 		}
-		require.Contains(t, read(t, s.log), part)
+		require.True(t, strings.Contains(read(t, s.log), part), "the log does not say %q", part)
 		require.NotZero(t, s.command.ProcessState.ExitCode())
 	}
 }

@@ -221,7 +221,7 @@ func twoSchedulers(t *testing.T, c *cluster) {
 		return err == nil && len(m.BinaryData["history"]) > 0
 	})
 	time.Sleep(500 * time.Millisecond) // two intervals of saving
-	require.NotContains(t, read(t, second.log), "Gangkit begins", "it does not lead")
+	require.False(t, strings.Contains(read(t, second.log), "Gangkit begins"), "it leads")
 	first.kill()
 	c.Pod(t, "filler", scenario.Annotate(plugin.MemoryAnnotation, "800Mi"))
 	c.AllBound(t, "filler")

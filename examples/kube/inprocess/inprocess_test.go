@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,12 @@ const (
 // newAPI returns a fake API, which binds pods, unless refuse says otherwise.
 func newAPI(refuse func(pod string) bool) *fake.Clientset {
 	c := fake.NewClientset()
+	var version atomic.Int64
+	c.PrependReactor("update", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		// What has the same version is the same to a scheduler.
+		a.(clienttesting.UpdateAction).GetObject().(*v1.Pod).ResourceVersion = fmt.Sprint(version.Add(1))
+		return false, nil, nil
+	})
 	c.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if a.GetSubresource() != "binding" {
 			return false, nil, nil

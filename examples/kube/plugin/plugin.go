@@ -199,8 +199,8 @@ func (p *Plugin) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	if err != nil {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
-	if !ok {
-		return nil // kube-scheduler waits for the PodGroup
+	if !ok || len(pod.Spec.SchedulingGates) > 0 {
+		return nil // kube-scheduler waits for the PodGroup, and for the gates to open
 	}
 	p.see(pod, g)
 	if known, _ := p.jobs.Count(g.id); known < g.size && !g.native {
@@ -398,8 +398,8 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.P
 	return nil, fwk.NewStatus(fwk.Unschedulable)
 }
 
-// reject lets the pods of a gang go that wait for the others, but for one of them,
-// unless the gang has started.
+// reject lets the pods of a gang go that wait for the others, but for one of them.
+// Those that wait no more, as the gang has started, stay.
 func (p *Plugin) reject(g gang, but types.UID, why string) {
 	if !g.id.Gang || g.native {
 		return

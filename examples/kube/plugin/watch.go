@@ -96,8 +96,8 @@ func (p *Plugin) seen(pod *v1.Pod) {
 	g, ok, err := gangOf(pod, p.minimum)
 	mine := ok && err == nil && pod.Spec.SchedulerName == p.handle.ProfileName()
 	if pod.Spec.NodeName == "" {
-		if !mine {
-			return
+		if !mine || len(pod.Spec.SchedulingGates) > 0 {
+			return // one that is gated does not wait for others, and nobody for it
 		}
 		p.see(pod, g)
 		if known, _ := p.jobs.Count(g.id); g.id.Gang && known >= g.size && !p.jobs.Started(g.id) {

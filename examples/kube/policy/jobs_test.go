@@ -272,6 +272,22 @@ func TestSkipsOfPolicies(t *testing.T) {
 	require.ErrorIs(t, err, admission.ErrSkips)
 }
 
+// A broken gang comes first under any K.
+func TestBrokenGangUnderAnyK(t *testing.T) {
+	for _, k := range []int{admission.FCFS, 1, 15, admission.FirstFit} {
+		s := newJobs(t, k)
+		g := add(t, s, gang("g"), 2, 0)
+		s.Place(g[0])
+		s.Place(g[1])
+		s.Unplace(g[0])
+		other := add(t, s, alone("other"), 1, 0)
+		require.False(t, may(s, alone("other")), "K = %d", k)
+		s.Place(g[0])
+		require.True(t, may(s, alone("other")), "K = %d", k)
+		require.True(t, s.Place(other[0]))
+	}
+}
+
 func TestBadProcesses(t *testing.T) {
 	s := newJobs(t, 0)
 	require.ErrorIs(t, s.Add(policy.Process{Job: alone("a"), Size: 1}), policy.ErrJob)

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gangkit/gangkit/examples/kube/plugin"
 )
@@ -33,6 +35,7 @@ var All = []struct {
 	{"best fit", Best},
 	{"bad annotations", Bad},
 	{"new node", NewNode},
+	{"gated pod holds nobody", Gated},
 }
 
 // Whole: no pod of a gang is bound before all exist, and then all are.
@@ -279,4 +282,22 @@ func NewNode(t *testing.T, c Cluster) {
 	c.Says(t, "g-0", "empty nodes have memory for 1")
 	c.Node(t, "node-1", "1Gi")
 	c.AllBound(t, g...)
+}
+
+// Gated: a pod that has scheduling gates is not passed over, and starts once these
+// are gone.
+func Gated(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	c.Node(t, "node", "1Gi")
+	c.Pod(t, "gated", func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/gate"}} })
+	for i := range 3 * K {
+		name := fmt.Sprint("small-", i)
+		c.Pod(t, name)
+		c.AllBound(t, name)
+	}
+	pod := c.Get(t, "gated")
+	pod.Spec.SchedulingGates = nil
+	_, err := c.Client.CoreV1().Pods(c.Namespace).Update(context.Background(), pod, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	c.AllBound(t, "gated")
 }
