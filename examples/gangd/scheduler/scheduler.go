@@ -456,7 +456,9 @@ func (s *scheduler) turn() bool {
 
 // round begins a round. Slots keep their numbers until the next.
 func (s *scheduler) round() {
-	s.slots.Unify()
+	if s.slots.Unify() > 0 {
+		s.freed = true
+	}
 	s.next, s.partners = 0, s.partners[:0]
 	if s.Policy != Paired {
 		s.partners = append(s.partners, slices.Repeat([]int{-1}, s.slots.Slots())...)

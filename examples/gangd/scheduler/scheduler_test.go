@@ -177,6 +177,20 @@ func TestSlotsAreUnited(t *testing.T) {
 	})
 }
 
+// A job that waits for a slot has it as soon as two are united, not when the next job ends.
+func TestRoomOfUnitedSlotsIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		short, long := program{run: 100 * time.Millisecond}, program{run: 10 * time.Second}
+		f := newFake(t, 2, 100*mb, map[string]program{"A": long, "C": short, "D": short, "B": long, "W": short})
+		f.together = 1
+		// Slots A C and D B: when C and D have ended, A and B fit into one, and W into the other.
+		result, _ := run(t, f, scheduler.Config{Policy: scheduler.Strict, MaxSlots: 2},
+			job("A", 1, mb), job("C", 1, mb), job("D", 1, mb), job("B", 1, mb), job("W", 2, mb))
+		assert.True(t, result.Jobs[4].Queued)
+		assert.Less(t, result.Jobs[4].Started, 3*time.Second, "it does not wait for A or B to end")
+	})
+}
+
 // What a gang computes is measured over the time that it ran, again in every quantum.
 func TestSharesAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
