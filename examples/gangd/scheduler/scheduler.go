@@ -285,11 +285,12 @@ func (s *scheduler) estimate(g *gang) {
 
 // place puts a gang into the matrix if its memory fits, or if there is no load.
 func (s *scheduler) place(g *gang, skips int) (bool, error) {
-	fits := func(node int) bool { return s.nodes.Fits(g.need.Memory, node).Admit }
-	if s.nodes.Idle() {
-		fits = nil
+	p, ok, err := s.slots.Place(g, g.need.Nodes, func(node int) bool { return s.nodes.Fits(g.need.Memory, node).Admit })
+	if !ok && err == nil && s.nodes.Idle() { // so that all slots are empty
+		if nodes, enough := s.nodes.AppendNodes(nil, g.need); enough {
+			ok, err = s.slots.Put(g, p.Slot, nodes)
+		}
 	}
-	p, ok, err := s.slots.Place(g, g.need.Nodes, fits)
 	if !ok || err != nil {
 		return false, err
 	}

@@ -236,6 +236,21 @@ func TestMemoryDecides(t *testing.T) {
 	})
 }
 
+// On an idle machine nodes on which a job fits are preferred to others.
+func TestNodesOfDifferentMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := program{run: time.Second}
+		f := newFake(t, 4, 100*mb, map[string]program{"A": second, "B": second, "C": second, "D": second})
+		f.nodes[0].Memory, f.nodes[2].Memory, f.nodes[3].Memory = 10*mb, 10*mb, 0
+		result, _ := run(t, f, scheduler.Config{Policy: scheduler.Strict},
+			job("A", 1, 50*mb), job("B", 1, 200*mb), job("C", 3, 5*mb), job("D", 2, 200*mb))
+		assert.Equal(t, []int{1}, result.Jobs[0].Nodes)
+		assert.Equal(t, []int{0}, result.Jobs[1].Nodes, "it fits nowhere, and waits until nothing else runs")
+		assert.Equal(t, []int{0, 1, 2}, result.Jobs[2].Nodes)
+		assert.Equal(t, []int{0, 1}, result.Jobs[3].Nodes)
+	})
+}
+
 func TestRefusedAndFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 2, 100*mb, map[string]program{
