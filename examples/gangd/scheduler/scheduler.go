@@ -415,6 +415,7 @@ func (s *scheduler) quantum() error {
 	if s.partner >= 0 {
 		s.result.Pairs++
 	}
+	s.disturb()
 	s.until = time.Now().Add(s.Quantum)
 	s.logQuantum()
 	return s.start(slices.Clone(s.runs))
@@ -500,6 +501,21 @@ func (s *scheduler) take(gangs []*gang) {
 	}
 }
 
+// disturb notes who shares a node with a gang that runs although it is not its quantum:
+// one that was killed but has not ended, or one that could not be stopped.
+func (s *scheduler) disturb() {
+	for _, other := range s.gangs {
+		if other.state != ending && other.state != running || slices.Contains(s.runs, other) {
+			continue
+		}
+		for _, g := range s.runs {
+			if slices.ContainsFunc(g.Nodes, func(n int) bool { return slices.Contains(other.Nodes, n) }) {
+				g.shared, other.shared = true, true
+			}
+		}
+	}
+}
+
 // idle says whether nothing runs on any node of a gang, and it may.
 func (s *scheduler) idle(g *gang) bool {
 	return g.state != ending && !slices.ContainsFunc(g.Nodes, func(n int) bool { return s.busy[n] > 0 })
@@ -523,6 +539,7 @@ func (s *scheduler) fill() error {
 	if len(more) == 0 {
 		return nil
 	}
+	s.disturb()
 	s.logQuantum()
 	return s.start(more)
 }

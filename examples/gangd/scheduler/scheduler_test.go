@@ -206,6 +206,28 @@ func TestSharesAreFollowed(t *testing.T) {
 	})
 }
 
+// What a new gang computes beside one that could not be stopped, or that takes its time to
+// end, proves nothing: it runs alone once more.
+func TestNewGangsAreMeasuredAlone(t *testing.T) {
+	for name, neighbour := range map[string]program{"cannot be stopped": {run: 3 * time.Second, sticky: 1}, "ends slowly": {}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(t, 1, 100*mb, map[string]program{"A": neighbour, "B": {run: 3 * time.Second, share: .4}})
+			a := job("A", 1, mb)
+			if neighbour.run == 0 {
+				a.Limit = 100 * time.Millisecond // and it takes half of the grace to end
+			}
+			_, log := run(t, f, scheduler.Config{Policy: scheduler.Strict, Grace: 800 * time.Millisecond}, a, job("B", 1, mb))
+			var shares []float64 // of B, as predicted when its quanta began
+			for _, r := range log {
+				if r.Message == "quantum" && r.Gangs[0].Job == "B" {
+					shares = append(shares, math.Round(1000*r.Gangs[0].Share)/1000)
+				}
+			}
+			assert.Equal(t, []float64{1, 1, .4}, shares[:3], name)
+		})
+	}
+}
+
 // Memory is estimated from the history before all else, and eq. (1) holds.
 func TestMemoryDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
