@@ -39,11 +39,26 @@ type gang struct {
 	state     state
 	need      admission.Need
 	guest     bool // it runs because its slot is the partner of the quantum's
+	beside    bool // it shares a node in this quantum
 	predictor pairing.Cautious
 	since     time.Time     // when it began to run
 	ran       time.Duration // before
 	measured  struct{ cpu, ran time.Duration }
 	shared    bool // a node, at some time since it was measured
+}
+
+// share notes that it shares a node.
+func (g *gang) share() { g.beside, g.shared = true, true }
+
+// count counts a quantum in which it ran.
+func (g *gang) count() {
+	g.Quanta++
+	if g.beside {
+		g.Beside++
+	}
+	if g.guest {
+		g.Guest++
+	}
 }
 
 // time it could run, so far.
@@ -340,6 +355,9 @@ func (s *scheduler) exit(e backend.Exit) error {
 		return nil
 	}
 	delete(s.gangs, e.ID)
+	if slices.Contains(s.runs, g) {
+		g.count()
+	}
 	var err error
 	if _, in := s.slots.Slot(g); in {
 		err = s.leave(g)
@@ -375,6 +393,7 @@ func (s *scheduler) exit(e backend.Exit) error {
 // quantum ends a quantum and begins the next.
 func (s *scheduler) quantum() error {
 	for _, g := range s.runs {
+		g.count()
 		if err := s.measure(g); err != nil {
 			return err
 		}
@@ -386,7 +405,7 @@ func (s *scheduler) quantum() error {
 	clear(s.busy)
 	s.slot, s.partner = -1, -1
 	for _, g := range s.gangs {
-		g.guest = false
+		g.guest, g.beside = false, false
 	}
 	if s.turn() {
 		s.take(slices.Collect(s.slots.Gangs(s.slot)))
@@ -497,7 +516,9 @@ func (s *scheduler) take(gangs []*gang) {
 		}
 	}
 	for _, g := range s.runs {
-		g.shared = g.shared || slices.ContainsFunc(g.Nodes, func(n int) bool { return s.busy[n] > 1 })
+		if slices.ContainsFunc(g.Nodes, func(n int) bool { return s.busy[n] > 1 }) {
+			g.share()
+		}
 	}
 }
 
@@ -510,7 +531,8 @@ func (s *scheduler) disturb() {
 		}
 		for _, g := range s.runs {
 			if slices.ContainsFunc(g.Nodes, func(n int) bool { return slices.Contains(other.Nodes, n) }) {
-				g.shared, other.shared = true, true
+				g.share()
+				other.share()
 			}
 		}
 	}
@@ -620,13 +642,6 @@ func (s *scheduler) measure(g *gang) error {
 	if err != nil {
 		s.fault(g, "usage", err)
 		return nil
-	}
-	g.Quanta++
-	if g.shared {
-		g.Beside++
-	}
-	if g.guest {
-		g.Guest++
 	}
 	ran := g.time(now)
 	if over := ran - g.measured.ran; over >= s.Quantum/2 {

@@ -92,6 +92,10 @@ func TestStrictRoundRobin(t *testing.T) {
 		assert.Equal(t, []string{"A", "B", "C", "A", "B", "A", "A"}, quanta(log))
 		assert.Equal(t, 2600*time.Millisecond, result.Time, "a quantum ends with its gang: no time is lost")
 		assert.Equal(t, 1200*time.Millisecond, result.Jobs[2].Ended)
+		for i, want := range []int{4, 2, 1} {
+			assert.Equal(t, want, result.Jobs[i].Quanta, "the last counts, too")
+			assert.Zero(t, result.Jobs[i].Beside)
+		}
 	})
 }
 
