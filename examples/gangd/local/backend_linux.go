@@ -201,6 +201,9 @@ func (b *Backend) bear(g *gang, nodes []int) (list []*nascent, err error) {
 	}
 	var output *os.File
 	if g.Output != "" {
+		if info, err := os.Stat(g.Output); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+			return nil, fmt.Errorf("%s is a named pipe, which would be waited for", g.Output)
+		}
 		if output, err = os.OpenFile(g.Output, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 			return nil, err
 		}

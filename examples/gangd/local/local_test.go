@@ -214,11 +214,14 @@ func TestWhatCannotStartLeavesNothing(t *testing.T) {
 	b := start(t, local.Config{Nodes: 2})
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, []byte("\x7fELF nothing"), 0o755))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, unix.Mkfifo(pipe, 0o644))
 	for name, g := range map[string]backend.Gang{
 		"no program":     {Command: []string{"/no/such/program"}},
 		"not executable": {Command: []string{file}},
 		"no folder":      {Command: []string{"/bin/true"}, Folder: "/no/such/folder"},
 		"no output":      {Command: []string{"/bin/true"}, Output: "/no/such/folder/file"},
+		"a pipe":         {Command: []string{"/bin/true"}, Output: pipe},
 	} {
 		g.ID = strings.ReplaceAll(name, " ", "-")
 		require.NoError(t, b.Submit(t.Context(), g, 2))
