@@ -78,7 +78,8 @@ func grow(trees []*tree, all []procfs.ProcStat) {
 	}
 	for _, s := range all {
 		if known, ok := starts[s.PID]; ok && known != s.Starttime {
-			delete(owner, s.PID) // another process of the same number
+			delete(owner, s.PID)    // another process of the same number,
+			delete(sessions, s.PID) // with a session of its own, if any
 		}
 	}
 	for changed := true; changed; {
