@@ -66,6 +66,7 @@ type rank struct {
 	cpu            time.Duration
 	resident, peak int64
 	ended          bool
+	told           map[identity]bool // sessions that the supervisor knows, beside the leader's
 }
 
 // sampling is how often memory is read, in units of a running gang.
@@ -347,6 +348,7 @@ func (b *Backend) look(since time.Time) error {
 	grow(trees, all)
 	for _, g := range b.gangs {
 		for _, r := range g.ranks {
+			b.tell(r, all) // before anybody there is stopped
 			r.measure(b.fs)
 			if g.state == stopping && !r.ended && r.runs(b.fs) {
 				r.signal(b.fs, true, unix.SIGSTOP) // a process group that is new
@@ -354,6 +356,22 @@ func (b *Backend) look(since time.Time) error {
 		}
 	}
 	return nil
+}
+
+// tell lets the supervisor know the sessions of a rank, and forget those that are over.
+func (b *Backend) tell(r *rank, all []procfs.ProcStat) {
+	now := r.sessions(all)
+	for id := range now {
+		if !r.told[id] {
+			b.supervisor.add(id)
+		}
+	}
+	for id := range r.told {
+		if !now[id] {
+			b.supervisor.forget(id)
+		}
+	}
+	r.told = now
 }
 
 // measure reads what the members use.

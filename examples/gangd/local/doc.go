@@ -17,7 +17,7 @@
 // # Whatever happens to gangd
 //
 // No process may stay stopped because gangd is gone. A supervisor, a process beside
-// gangd, knows all gangs and holds the end of a pipe, of which gangd has the other.
+// gangd, knows all sessions of all gangs and holds the end of a pipe, of which gangd has the other.
 // When gangd dies, however it does, the kernel closes the pipe, and the supervisor
 // continues the gangs or ends them, see [Death]. If the supervisor dies, gangd starts
 // another. Only if both are killed in the same instant is nobody left to do so.

@@ -108,6 +108,23 @@ func grow(trees []*tree, all []procfs.ProcStat) {
 	}
 }
 
+// sessions are those of the members, but for the leader's. One whose first process is no
+// more is known by its number alone: nothing of it is older than the tree.
+func (t *tree) sessions(all []procfs.ProcStat) map[identity]bool {
+	list := map[identity]bool{}
+	for _, s := range t.members {
+		if s.Session == t.leader.pid {
+			continue
+		}
+		id := identity{s.Session, t.leader.start}
+		if i, ok := slices.BinarySearchFunc(all, s.Session, func(p procfs.ProcStat, pid int) int { return p.PID - pid }); ok {
+			id.start = all[i].Starttime
+		}
+		list[id] = true
+	}
+	return list
+}
+
 // signal signals all process groups of the tree. held says that the leader's number
 // cannot have been reused.
 func (t *tree) signal(fs procfs.FS, held bool, signals ...unix.Signal) {
