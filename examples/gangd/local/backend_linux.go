@@ -350,7 +350,7 @@ func (b *Backend) look(since time.Time) error {
 		for _, r := range g.ranks {
 			b.tell(r, all) // before anybody there is stopped
 			r.measure(b.fs)
-			if g.state == stopping && !r.ended && r.runs(b.fs) {
+			if g.state == stopping && !r.ended && r.runs(b.fs) != 0 {
 				r.signal(b.fs, true, unix.SIGSTOP) // a process group that is new
 			}
 		}
@@ -443,33 +443,55 @@ func (b *Backend) signal(g *gang, signals ...unix.Signal) {
 	}
 }
 
-// Stop implements [backend.Backend].
+// Stop implements [backend.Backend]. A gang that cannot be stopped runs on, all of it.
 func (b *Backend) Stop(ctx context.Context, id string) error {
 	b.mu.Lock()
 	g, err := b.find(id, running, stopping)
-	if err != nil {
-		b.mu.Unlock()
-		return err
-	}
-	g.state = stopping
-	b.signal(g, unix.SIGSTOP)
-	var trees []*tree
-	for _, r := range g.ranks {
-		if !r.ended {
-			trees = append(trees, r.clone())
-		}
+	if err == nil {
+		g.state = stopping
+		b.signal(g, unix.SIGSTOP)
 	}
 	b.mu.Unlock()
-	for pause := 100 * time.Microsecond; slices.ContainsFunc(trees, func(t *tree) bool { return t.runs(b.fs) }); pause = min(2*pause, 5*time.Millisecond) {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("local: stop %s: %w", id, context.Cause(ctx))
-		case <-g.gone:
+	if err != nil {
+		return err
+	}
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
+		pid := b.runs(id)
+		if pid == 0 {
 			return nil
-		case <-time.After(pause):
+		}
+		if pause > time.Millisecond {
+			_ = b.look(time.Now().Add(-fresh)) // stops those that have left their process group since
+		}
+		err := unix.Kill(pid, 0)
+		if err != unix.EPERM {
+			select {
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			case <-time.After(pause):
+				continue
+			}
+		}
+		_ = b.Continue(ctx, id) // it may have ended
+		return fmt.Errorf("local: stop %s: process %d: %w", id, pid, err)
+	}
+}
+
+// runs returns a process of a gang that is to be stopped but is not, or 0. A gang that
+// has failed meanwhile is not to be stopped.
+func (b *Backend) runs(id string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g, err := b.find(id, stopping)
+	if err != nil {
+		return 0
+	}
+	for _, r := range g.ranks {
+		if pid := r.runs(b.fs); pid != 0 && !r.ended {
+			return pid
 		}
 	}
-	return nil
+	return 0
 }
 
 // Continue implements [backend.Backend].

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -158,6 +159,54 @@ func TestAllOfAGangStopsAndContinues(t *testing.T) {
 	assert.True(t, e.Killed)
 	assert.Positive(t, e.Usage.CPU)
 	assert.Empty(t, marked("all"), "nothing is left")
+}
+
+// A process that leaves its process group between two looks is stopped all the same.
+func TestWhoBeginsASessionIsStopped(t *testing.T) {
+	b := start(t, local.Config{Nodes: 1})
+	folder := t.TempDir()
+	const loop = `while :; do :; done`
+	require.NoError(t, b.Submit(t.Context(), backend.Gang{ID: "leaves", Folder: folder, Command: []string{"/bin/sh", "-c",
+		`(while [ ! -e go ]; do sleep 0.01; done; exec setsid sh -c 'touch gone; ` + loop + `') & ` + loop}}, 1))
+	require.NoError(t, b.Start(t.Context(), "leaves", []int{0}, 0))
+	eventually(t, func() bool { return len(marked("leaves")) >= 2 })
+	time.Sleep(10 * time.Millisecond)
+	_, err := b.Usage(t.Context(), "leaves")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go"), nil, 0o644))
+	eventually(t, func() bool { _, err := os.Stat(filepath.Join(folder, "gone")); return err == nil })
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	require.NoError(t, b.Stop(ctx, "leaves"))
+	assert.True(t, all(marked("leaves"), "T"), "%v", marked("leaves"))
+}
+
+// Of a gang with a process of another user nothing stays stopped, and nobody waits.
+func TestWhoMayNotBeStoppedRunsOn(t *testing.T) {
+	const inner = "GANGKIT_TEST_WITHOUT_KILL"
+	if os.Getenv(inner) == "" {
+		if _, err := exec.LookPath("setpriv"); err != nil || os.Getuid() != 0 {
+			t.Skip("needs root and setpriv")
+		}
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command("setpriv", "--bounding-set=-kill", self, "-test.run=^TestWhoMayNotBeStoppedRunsOn$")
+		cmd.Env = append(os.Environ(), inner+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	b := start(t, local.Config{Nodes: 1})
+	run(t, b, "other", `setpriv --reuid=65534 sleep 2 & other=$!; sleep 1000 & wait $other; kill $!`, 0)
+	eventually(t, func() bool { return len(marked("other")) == 3 })
+	time.Sleep(100 * time.Millisecond) // until setpriv is somebody else
+	_, err := b.Usage(t.Context(), "other")
+	require.NoError(t, err)
+	began := time.Now()
+	require.ErrorIs(t, b.Stop(t.Context(), "other"), unix.EPERM)
+	assert.Less(t, time.Since(began), time.Second)
+	eventually(t, func() bool { return all(marked("other"), "RSD") }, "everybody runs")
+	require.NoError(t, exit(t, b).Err)
 }
 
 func TestWhoIgnoresTheRequestIsEndedByForce(t *testing.T) {

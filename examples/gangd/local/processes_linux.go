@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -148,14 +147,14 @@ func (t *tree) signal(fs procfs.FS, held bool, signals ...unix.Signal) {
 	}
 }
 
-// runs returns a member that is not stopped, if there is one.
-func (t *tree) runs(fs procfs.FS) bool {
+// runs returns the number of a member that is not stopped, or 0.
+func (t *tree) runs(fs procfs.FS) int {
 	for id := range t.members {
 		if s, ok := lookup(fs, id); ok && !stopped(s) {
-			return true
+			return id.pid
 		}
 	}
-	return false
+	return 0
 }
 
 // exitStatus says how a process failed that has ended, but was not waited for; it is
@@ -178,9 +177,6 @@ func exitStatus(pid int) string {
 	}
 	return ""
 }
-
-// clone is a tree of the same members.
-func (t *tree) clone() *tree { return &tree{t.leader, maps.Clone(t.members)} }
 
 // ticks a second are what /proc counts times in.
 const ticks = 100
