@@ -51,9 +51,11 @@ func (s *supervisor) begin() error {
 		return fmt.Errorf("local: supervisor: %w", err)
 	}
 	s.now, s.orders, s.done = cmd, orders, bufio.NewReader(done)
+	began := time.Now()
 	go func() {
 		// Wait closes the pipes as well, so that an order in progress fails.
 		_ = cmd.Wait()
+		time.Sleep(100*time.Millisecond - time.Since(began)) // if it cannot live there is no hurry
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.now == cmd {
@@ -147,27 +149,28 @@ func supervise(death Death, grace time.Duration) error {
 		return nil
 	}
 	if death == Continue {
-		_, err := signalAll(fs, trees, unix.SIGCONT)
-		return err
+		signalAll(fs, trees, unix.SIGCONT)
+		return nil
 	}
-	left, err := signalAll(fs, trees, unix.SIGTERM, unix.SIGCONT)
-	for deadline := time.Now().Add(grace); left && err == nil; {
+	left := signalAll(fs, trees, unix.SIGTERM, unix.SIGCONT)
+	for deadline := time.Now().Add(grace); left; {
 		time.Sleep(20 * time.Millisecond)
 		if time.Now().Before(deadline) {
-			left, err = signalAll(fs, trees)
+			left = signalAll(fs, trees)
 		} else {
-			left, err = signalAll(fs, trees, unix.SIGKILL)
+			left = signalAll(fs, trees, unix.SIGKILL)
 		}
 	}
-	return err
+	return nil
 }
 
 // signalAll signals what there is of the trees, and says whether there is anything.
 // Nobody holds the numbers of their leaders any more.
-func signalAll(fs procfs.FS, trees map[identity]*tree, signals ...unix.Signal) (left bool, err error) {
+func signalAll(fs procfs.FS, trees map[identity]*tree, signals ...unix.Signal) (left bool) {
 	all, err := snapshot(fs)
-	if err != nil {
-		return false, err
+	for err != nil { // out of files or of memory
+		time.Sleep(20 * time.Millisecond)
+		all, err = snapshot(fs)
 	}
 	starts := map[int]uint64{}
 	for _, s := range all {
@@ -186,7 +189,7 @@ func signalAll(fs procfs.FS, trees map[identity]*tree, signals ...unix.Signal) (
 		left = left || len(t.members) > 0
 		t.signal(fs, false, signals...)
 	}
-	return left, nil
+	return left
 }
 
 // helper is this program in another role.
