@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,13 +26,23 @@ func alive(s procfs.ProcStat) bool { return s.State != "Z" && s.State != "X" }
 // A process that waits for a disk stops as soon as it comes back.
 func stopped(s procfs.ProcStat) bool { return s.State != "R" && s.State != "S" }
 
-// lookup returns the state of a process, if it is still the same.
-func lookup(fs procfs.FS, id identity) (procfs.ProcStat, bool) {
+// short says whether an error tells nothing but that files or memory are short. Any other
+// means that the process is no more, or nobody's business.
+func short(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
+}
+
+// lookup returns the state of a process, if it is still the same. As long as that cannot
+// be known it is taken to be, and to be as it was.
+func lookup(fs procfs.FS, id identity, was procfs.ProcStat) (procfs.ProcStat, bool) {
 	p, err := fs.Proc(id.pid)
-	if err != nil {
-		return procfs.ProcStat{}, false
+	s := was
+	if err == nil {
+		s, err = p.Stat()
 	}
-	s, err := p.Stat()
+	if short(err) {
+		return was, true
+	}
 	return s, err == nil && s.Starttime == id.start
 }
 
@@ -43,7 +54,11 @@ func snapshot(fs procfs.FS) ([]procfs.ProcStat, error) {
 	}
 	list := make([]procfs.ProcStat, 0, len(procs))
 	for _, p := range procs {
-		if s, err := p.Stat(); err == nil { // else it has ended
+		s, err := p.Stat()
+		if short(err) {
+			return nil, err
+		}
+		if err == nil {
 			list = append(list, s)
 		}
 	}
@@ -141,7 +156,7 @@ func (t *tree) signal(fs procfs.FS, held bool, signals ...unix.Signal) {
 		if groups[s.PGRP] {
 			continue
 		}
-		if now, ok := lookup(fs, id); ok && now.PGRP == s.PGRP {
+		if now, ok := lookup(fs, id, s); ok && now.PGRP == s.PGRP {
 			send(s.PGRP)
 		}
 	}
@@ -149,8 +164,8 @@ func (t *tree) signal(fs procfs.FS, held bool, signals ...unix.Signal) {
 
 // runs returns the number of a member that is not stopped, or 0.
 func (t *tree) runs(fs procfs.FS) int {
-	for id := range t.members {
-		if s, ok := lookup(fs, id); ok && !stopped(s) {
+	for id, was := range t.members {
+		if s, ok := lookup(fs, id, was); ok && !stopped(s) {
 			return id.pid
 		}
 	}
@@ -200,8 +215,8 @@ func processClock(pid int) int32 { return ^int32(pid)<<3 | 2 }
 
 // memory is what is resident now, and the most that was of one of the processes.
 func (t *tree) memory(fs procfs.FS) (resident, peak int64) {
-	for id := range t.members {
-		s, ok := lookup(fs, id)
+	for id, was := range t.members {
+		s, ok := lookup(fs, id, was)
 		if !ok {
 			continue
 		}

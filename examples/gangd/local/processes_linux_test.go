@@ -1,10 +1,13 @@
 package local
 
 import (
+	"os"
 	"testing"
 
 	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestNumbersAreReused(t *testing.T) {
@@ -20,4 +23,30 @@ func TestNumbersAreReused(t *testing.T) {
 	})
 	assert.Contains(t, mine.members, identity{10, 100})
 	assert.Len(t, mine.members, 1)
+}
+
+// Who cannot be read because files are short has not ended.
+func TestWithoutFiles(t *testing.T) {
+	fs, err := procfs.NewDefaultFS()
+	require.NoError(t, err)
+	list, err := snapshot(fs)
+	require.NoError(t, err)
+	for _, s := range list {
+		if s.PID != os.Getpid() {
+			continue
+		}
+		id := identity{s.PID, s.Starttime}
+		var limit unix.Rlimit
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Max: limit.Max}))
+		_, here := lookup(fs, id, s)
+		_, err := snapshot(fs)
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+		assert.True(t, here)
+		require.ErrorIs(t, err, unix.EMFILE)
+		_, here = lookup(fs, identity{s.PID, s.Starttime + 1}, s)
+		assert.False(t, here, "another process")
+		return
+	}
+	assert.Fail(t, "this process is not there")
 }
