@@ -28,7 +28,7 @@ type Backend struct {
 	supervisor *supervisor
 	exits      chan backend.Exit
 	closed     chan struct{}
-	closing    sync.Once
+	closing    func() error
 	sampler    sync.WaitGroup
 	senders    sync.WaitGroup
 
@@ -115,6 +115,7 @@ func New(c Config) (*Backend, error) {
 		return nil, err
 	}
 	b.sampler.Go(b.sample)
+	b.closing = sync.OnceValue(b.close)
 	return b, nil
 }
 
@@ -417,6 +418,9 @@ func (b *Backend) sample() {
 	}
 }
 
+// force is how long Close waits for what was killed.
+const force = 5 * time.Second
+
 // fresh is how old what is known of processes may be when the scheduler asks for it.
 const fresh = 5 * time.Millisecond
 
@@ -558,22 +562,33 @@ func (b *Backend) finish(g *gang, grace time.Duration) {
 func (b *Backend) Exits() <-chan backend.Exit { return b.exits }
 
 // Close implements [backend.Backend]. Gangs that are left have the time of grace to
-// end.
-func (b *Backend) Close() error {
-	b.closing.Do(func() {
-		close(b.closed)
-		b.mu.Lock()
-		ids := slices.Collect(maps.Keys(b.gangs))
-		b.mu.Unlock()
-		for _, id := range ids {
-			_ = b.Kill(context.Background(), id, b.config.Grace) // it may have ended
-		}
+// end. Those that do not end even by force are left to the supervisor.
+func (b *Backend) Close() error { return b.closing() }
+
+func (b *Backend) close() error {
+	close(b.closed)
+	b.mu.Lock()
+	ids := slices.Collect(maps.Keys(b.gangs))
+	b.mu.Unlock()
+	for _, id := range ids {
+		_ = b.Kill(context.Background(), id, b.config.Grace) // it may have ended
+	}
+	b.sampler.Wait()
+	defer b.supervisor.close()
+	ended := make(chan struct{})
+	go func() {
 		b.senders.Wait()
-		b.sampler.Wait()
-		b.supervisor.close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
 		close(b.exits)
-	})
-	return nil
+		return nil
+	case <-time.After(b.config.Grace + force):
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return fmt.Errorf("local: %v do not end", slices.Sorted(maps.Keys(b.gangs)))
+	}
 }
 
 var _ backend.Backend = (*Backend)(nil)

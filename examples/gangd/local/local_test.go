@@ -181,19 +181,28 @@ func TestWhoBeginsASessionIsStopped(t *testing.T) {
 	assert.True(t, all(marked("leaves"), "T"), "%v", marked("leaves"))
 }
 
+// withoutKill runs a test once more in a process that may not signal those of other users.
+// It is true there.
+func withoutKill(t *testing.T) bool {
+	const inner = "GANGKIT_TEST_WITHOUT_KILL"
+	if os.Getenv(inner) != "" {
+		return true
+	}
+	if _, err := exec.LookPath("setpriv"); err != nil || os.Getuid() != 0 {
+		t.Skip("needs root and setpriv")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command("setpriv", "--bounding-set=-kill", self, "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), inner+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return false
+}
+
 // Of a gang with a process of another user nothing stays stopped, and nobody waits.
 func TestWhoMayNotBeStoppedRunsOn(t *testing.T) {
-	const inner = "GANGKIT_TEST_WITHOUT_KILL"
-	if os.Getenv(inner) == "" {
-		if _, err := exec.LookPath("setpriv"); err != nil || os.Getuid() != 0 {
-			t.Skip("needs root and setpriv")
-		}
-		self, err := os.Executable()
-		require.NoError(t, err)
-		cmd := exec.Command("setpriv", "--bounding-set=-kill", self, "-test.run=^TestWhoMayNotBeStoppedRunsOn$")
-		cmd.Env = append(os.Environ(), inner+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+	if !withoutKill(t) {
 		return
 	}
 	b := start(t, local.Config{Nodes: 1})
@@ -207,6 +216,24 @@ func TestWhoMayNotBeStoppedRunsOn(t *testing.T) {
 	assert.Less(t, time.Since(began), time.Second)
 	eventually(t, func() bool { return all(marked("other"), "RSD") }, "everybody runs")
 	require.NoError(t, exit(t, b).Err)
+}
+
+// What cannot be killed does not keep gangd from its end.
+func TestCloseGivesUp(t *testing.T) {
+	defer func() {
+		for pid := range marked("immortal") {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}()
+	if !withoutKill(t) {
+		return
+	}
+	b, err := local.New(local.Config{Nodes: 1, Grace: 100 * time.Millisecond})
+	require.NoError(t, err)
+	run(t, b, "immortal", `exec setpriv --reuid=65534 sleep 1000`, 0)
+	time.Sleep(100 * time.Millisecond) // until it is somebody else's
+	require.ErrorContains(t, b.Close(), "[immortal] do not end")
+	require.Error(t, b.Close(), "again")
 }
 
 func TestWhoIgnoresTheRequestIsEndedByForce(t *testing.T) {
