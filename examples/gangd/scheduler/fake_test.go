@@ -23,6 +23,7 @@ type program struct {
 	fault  error         // why it does not start
 	status error         // with which it ends
 	sticky int           // how often it cannot be stopped
+	slow   time.Duration // that it takes to start
 }
 
 // fake is a machine in the time of a testing/synctest bubble. It checks that it is used
@@ -72,6 +73,7 @@ func (f *fake) Submit(_ context.Context, g backend.Gang, processes int) error {
 }
 
 func (f *fake) Start(_ context.Context, id string, nodes []int, memory int64) error {
+	time.Sleep(f.programs[id].slow)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := f.gangs[id]

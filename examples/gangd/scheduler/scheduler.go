@@ -435,9 +435,10 @@ func (s *scheduler) quantum() error {
 		s.result.Pairs++
 	}
 	s.disturb()
-	s.until = time.Now().Add(s.Quantum)
 	s.logQuantum()
-	return s.start(slices.Clone(s.runs))
+	err := s.start(slices.Clone(s.runs))
+	s.until = time.Now().Add(s.Quantum) // what it takes to start them is not theirs
+	return err
 }
 
 // turn finds the slot that is next, and who is its partner now.

@@ -99,6 +99,17 @@ func TestStrictRoundRobin(t *testing.T) {
 	})
 }
 
+// A gang has its quantum however long it takes to start.
+func TestStartsTakeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1, 100*mb, map[string]program{"A": {run: 700 * time.Millisecond, slow: 2 * time.Second}, "B": {run: 700 * time.Millisecond}})
+		f.together = 1
+		result, log := run(t, f, scheduler.Config{Policy: scheduler.Strict}, job("A", 1, mb), job("B", 1, mb))
+		assert.Equal(t, []string{"A", "B", "A", "B"}, quanta(log))
+		assert.Equal(t, 3400*time.Millisecond, result.Time)
+	})
+}
+
 // Compute-bound and I/O-bound jobs run alone once, are measured, and run in pairs.
 func TestPairs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
