@@ -82,6 +82,7 @@ type scheduler struct {
 	queue   *admission.Queue[*gang]
 	matcher pairing.Matcher
 
+	rounds        int
 	partners      []int // of the slots of this round
 	next          int   // slot
 	slot, partner int   // of this quantum
@@ -416,7 +417,7 @@ func (s *scheduler) quantum() error {
 				}
 			}
 		}
-		s.take(s.slots.AppendAlternates(nil, s.slot, 0, s.idle))
+		s.take(s.slots.AppendAlternates(nil, s.slot, s.rounds, s.idle))
 	}
 	var others []*gang
 	for slot := range s.slots.Slots() {
@@ -481,6 +482,7 @@ func (s *scheduler) round() {
 	if s.slots.Unify() > 0 {
 		s.freed = true
 	}
+	s.rounds++ // so that all slots have their turn at being asked first for alternates
 	s.next, s.partners = 0, s.partners[:0]
 	if s.Policy != Paired {
 		s.partners = append(s.partners, slices.Repeat([]int{-1}, s.slots.Slots())...)
@@ -557,7 +559,7 @@ func (s *scheduler) fill() error {
 	}
 	if s.slot < s.slots.Slots() {
 		consider(slices.Collect(s.slots.Gangs(s.slot)))
-		consider(s.slots.AppendAlternates(nil, s.slot, 0, s.idle))
+		consider(s.slots.AppendAlternates(nil, s.slot, s.rounds, s.idle))
 	}
 	if len(more) == 0 {
 		return nil

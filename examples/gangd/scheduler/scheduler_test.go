@@ -178,6 +178,19 @@ func TestIdleNodesAreUsed(t *testing.T) {
 	})
 }
 
+// Gangs that fit beside a slot take turns at it.
+func TestAlternatesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := program{run: 3 * time.Second}
+		f := newFake(t, 2, 100*mb, map[string]program{"A": {run: 20 * time.Second}, "X": {run: 50 * time.Millisecond}, "B": long, "C": long, "D": long, "E": long})
+		f.together = 1
+		// Slots A X, C B, E D: when X has ended, B and D both fit beside A.
+		result, _ := run(t, f, scheduler.Config{Policy: scheduler.Strict, Quantum: 100 * time.Millisecond},
+			job("A", 1, mb), job("X", 1, mb), job("C", 1, mb), job("B", 1, mb), job("E", 1, mb), job("D", 1, mb))
+		assert.InDelta(t, result.Jobs[3].Ended.Seconds(), result.Jobs[5].Ended.Seconds(), .3)
+	})
+}
+
 // Slots that have become disjoint are united at the next round.
 func TestSlotsAreUnited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
