@@ -114,7 +114,8 @@ func Run(ctx context.Context, jobs []Job, c Config) (*Result, error) {
 	s.busy = make([]int, len(memory))
 	config := matrix.Config{PEs: len(memory), MaxSlots: c.MaxSlots, KeepEmpty: true}
 	if c.Policy == FCFS {
-		config.MaxSlots, s.Skips = 1, admission.FCFS
+		// Blocks are for alternates and for uniting slots; one slot has neither.
+		config.MaxSlots, config.Packing, s.Skips = 1, matrix.FirstFit, admission.FCFS
 	}
 	if s.nodes, err = admission.NewNodes(admission.NodesConfig{Memory: memory, Factor: c.Factor}); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -154,6 +154,12 @@ func TestFCFS(t *testing.T) {
 			starts = append(starts, o.Started)
 		}
 		assert.Equal(t, []time.Duration{0, time.Second, 2 * time.Second, 2 * time.Second}, starts, "nobody overtakes B")
+
+		f = newFake(t, 4, 100*mb, map[string]program{"A": {run: 5 * time.Second}, "B": second, "C": second, "D": {run: 5 * time.Second}, "E": second})
+		f.together = 1
+		result, _ = run(t, f, scheduler.Config{Policy: scheduler.FCFS}, job("A", 1, mb), job("B", 1, mb), job("C", 1, mb), job("D", 1, mb), job("E", 2, mb))
+		assert.Equal(t, []int{1, 2}, result.Jobs[4].Nodes)
+		assert.Equal(t, time.Second, result.Jobs[4].Started, "on any two nodes that are free")
 	})
 }
 
