@@ -267,15 +267,15 @@ func (b *Backend) await(g *gang, r *rank, cmd *exec.Cmd) {
 	if status := exitStatus(r.leader.pid); status != "" {
 		b.fail(g, r, status)
 	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		since := time.Now()
-		if b.look(since) == nil {
-			b.mu.Lock()
-			left := len(r.members)
-			b.mu.Unlock()
-			if left == 0 {
-				break
-			}
+	since := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		err := b.look(since)
+		since = time.Now() // a look that somebody else takes meanwhile will do
+		b.mu.Lock()
+		left := len(r.members)
+		b.mu.Unlock()
+		if err == nil && left == 0 {
+			break
 		}
 		time.Sleep(pause)
 	}
