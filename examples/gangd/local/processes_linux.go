@@ -71,6 +71,7 @@ func snapshot(fs procfs.FS) ([]procfs.ProcStat, error) {
 type tree struct {
 	leader  identity
 	members map[identity]procfs.ProcStat // as last seen, those that have ended left out
+	lost    time.Duration                // processor time of those that nobody of the tree waited for
 }
 
 // grow finds the members of trees in a snapshot. What was a member stays one, whoever
@@ -112,12 +113,20 @@ func grow(trees []*tree, all []procfs.ProcStat) {
 			owner[s.PID], sessions[s.Session], changed = t, t, true
 		}
 	}
+	before := map[*tree]map[identity]procfs.ProcStat{}
 	for _, t := range trees {
-		t.members = map[identity]procfs.ProcStat{}
+		before[t], t.members = t.members, map[identity]procfs.ProcStat{}
 	}
 	for _, s := range all {
 		if t := owner[s.PID]; t != nil && alive(s) {
 			t.members[identity{s.PID, s.Starttime}] = s
+		}
+	}
+	for _, t := range trees {
+		for id, s := range before[t] {
+			if _, ok := t.members[id]; !ok && starts[s.PPID] == 0 {
+				t.lost += ticked(s.UTime+s.STime) + ticked(uint(s.CUTime+s.CSTime))
+			}
 		}
 	}
 }
@@ -196,15 +205,18 @@ func exitStatus(pid int) string {
 // ticks a second are what /proc counts times in.
 const ticks = 100
 
-// cpu is the processor time of the members, and of their children that have ended.
-func (t *tree) cpu() (sum time.Duration) {
+func ticked(n uint) time.Duration { return time.Duration(n) * (time.Second / ticks) }
+
+// cpu is the processor time of the members, and of those that have ended.
+func (t *tree) cpu() time.Duration {
+	sum := t.lost
 	for id, s := range t.members {
-		own := time.Duration(s.UTime+s.STime) * (time.Second / ticks)
+		own := ticked(s.UTime + s.STime)
 		var clock unix.Timespec
 		if unix.ClockGettime(processClock(id.pid), &clock) == nil {
 			own = time.Duration(clock.Nano())
 		}
-		sum += own + time.Duration(s.CUTime+s.CSTime)*(time.Second/ticks)
+		sum += own + ticked(uint(s.CUTime+s.CSTime))
 	}
 	return sum
 }

@@ -25,6 +25,29 @@ func TestNumbersAreReused(t *testing.T) {
 	assert.Len(t, mine.members, 1)
 }
 
+// Time of a process that somebody of the tree waits for is in that one's, other time is lost
+// to the kernel's sums.
+func TestTimeOfThoseWhoEnded(t *testing.T) {
+	const far = 1 << 23 // beyond all processes
+	process := func(pid, parent int, own uint, children int) procfs.ProcStat {
+		return procfs.ProcStat{PID: far + pid, PPID: far + parent, Session: far + 1, Starttime: 100, UTime: own, CUTime: children, State: "S"}
+	}
+	mine := &tree{leader: identity{far + 1, 100}}
+	for _, step := range []struct {
+		ticks uint
+		all   []procfs.ProcStat
+	}{
+		{100, []procfs.ProcStat{process(1, -1, 10, 0), process(2, 1, 20, 0), process(3, 0, 70, 0)}},
+		{105, []procfs.ProcStat{process(1, -1, 10, 25), process(3, 0, 70, 0)}}, // 2 was waited for
+		{105, []procfs.ProcStat{process(1, -1, 10, 25)}},                       // 3 was not
+		{120, []procfs.ProcStat{process(1, -1, 10, 25), process(4, 0, 15, 0)}},
+		{120, []procfs.ProcStat{process(4, 0, 15, 0)}},
+	} {
+		grow([]*tree{mine}, step.all)
+		assert.Equal(t, ticked(step.ticks), mine.cpu())
+	}
+}
+
 // Who cannot be read because files are short has not ended.
 func TestWithoutFiles(t *testing.T) {
 	fs, err := procfs.NewDefaultFS()
