@@ -91,7 +91,7 @@ type Config struct {
 	Memory int64
 
 	Log    *slog.Logger   // gets every decision; nil means none
-	Watch  func(*Status)  // is told the state after every change, if not nil
+	Watch  func(*Status)  // is told the state after changes, if not nil
 	Exited func(*Outcome) // is told of every job that ended, if not nil
 }
 

@@ -90,6 +90,9 @@ type scheduler struct {
 	runs          []*gang // in this quantum
 	busy          []int   // per node, how many of them
 	freed         bool    // nodes or slots have become free since the queue was scanned
+
+	ended, failed int // jobs
+	watched       time.Time
 }
 
 // Run runs jobs until all have ended. If ctx is done first, all that have not ended are
@@ -251,6 +254,15 @@ func (s *scheduler) arrive(o *Outcome) error {
 func (s *scheduler) refuse(g *gang, err error) {
 	g.state, g.Err, g.Ended = ended, err, time.Since(s.began)
 	s.Log.Error("refused", "job", g.Job.Name, "error", err.Error())
+	s.over(g)
+}
+
+// over takes note that a job has ended.
+func (s *scheduler) over(g *gang) {
+	s.ended++
+	if g.Err != nil || g.Killed {
+		s.failed++
+	}
 	if s.Exited != nil {
 		s.Exited(g.Outcome)
 	}
@@ -386,9 +398,7 @@ func (s *scheduler) exit(e backend.Exit) error {
 			s.Log.Warn("fault", "job", g.Job.Name, "error", err.Error())
 		}
 	}
-	if s.Exited != nil {
-		s.Exited(g.Outcome)
-	}
+	s.over(g)
 	return err
 }
 

@@ -337,6 +337,26 @@ func TestWhoCannotBeStoppedIsTriedAgain(t *testing.T) {
 	})
 }
 
+// The state of a long queue is not copied for each of many short jobs.
+func TestLongQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		programs, jobs := map[string]program{}, []scheduler.Job(nil)
+		for i := range 2000 {
+			j := job(fmt.Sprint("j", i), 1, mb)
+			jobs, programs[j.Name] = append(jobs, j), program{run: 10 * time.Millisecond}
+		}
+		long, all := 0, 0
+		result, _ := run(t, newFake(t, 1, 100*mb, programs), scheduler.Config{Policy: scheduler.FCFS, Watch: func(s *scheduler.Status) {
+			if all = s.Ended; len(s.Queue) > 1000 {
+				long++
+			}
+		}}, jobs...)
+		assert.Equal(t, 20*time.Second, result.Time)
+		assert.InDelta(t, 100, long, 10, "of 10 s")
+		assert.Equal(t, 2000, all)
+	})
+}
+
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 100*mb, map[string]program{"A": {}, "B": {}, "C": {}})
@@ -442,6 +462,7 @@ func random(t *testing.T, r *rand.Rand) {
 			for _, q := range s.Queue {
 				assert.LessOrEqual(t, q.Skips, skips, q.Name)
 			}
+			assert.Equal(t, len(ends), s.Ended)
 			if len(s.Gangs) == 0 {
 				assert.Empty(t, s.Queue, "somebody waits for an idle machine")
 			}

@@ -20,15 +20,17 @@ func (s *scheduler) logQuantum() {
 	s.Log.Info("quantum", "number", s.result.Quanta, "slot", s.slot, "partner", s.partner, "gangs", members)
 }
 
-// watch tells the state.
+// watch tells the state. With a long queue that takes a while, and is not done at every
+// change.
 func (s *scheduler) watch() {
-	if s.Watch == nil {
+	now := time.Now()
+	if s.Watch == nil || s.queue.Len() > 1000 && now.Sub(s.watched) < 100*time.Millisecond {
 		return
 	}
-	now := time.Now()
+	s.watched = now
 	v := &Status{
 		Time: now, Elapsed: now.Sub(s.began), Policy: s.Policy, Quantum: s.Quantum, Quanta: s.result.Quanta,
-		Slot: s.slot, Partner: s.partner, Partners: slices.Clone(s.partners), ToCome: len(s.to),
+		Slot: s.slot, Partner: s.partner, Partners: slices.Clone(s.partners), ToCome: len(s.to), Ended: s.ended, Failed: s.failed,
 	}
 	for i, n := range s.Backend.Nodes() {
 		v.Nodes = append(v.Nodes, NodeStatus{n.Name, s.nodes.Limit(i), s.nodes.Used(i)})
@@ -49,14 +51,6 @@ func (s *scheduler) watch() {
 	for g, need := range s.queue.All() {
 		skips, _ := s.queue.Skips(g)
 		v.Queue = append(v.Queue, QueueStatus{g.Job.Name, need.Nodes, need.Memory, skips, v.Elapsed - g.Submitted})
-	}
-	for _, o := range s.result.Jobs {
-		if o.Ended > 0 || o.Err != nil {
-			v.Ended++
-			if o.Err != nil || o.Killed {
-				v.Failed++
-			}
-		}
 	}
 	s.Watch(v)
 }
