@@ -91,7 +91,7 @@ func Program(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		if err := command.Parse(f, loopIntro, args); err != nil {
 			return err
 		}
-		if *bytes < 0 {
+		if *bytes < 0 || *bytes > most {
 			return command.Input(fmt.Errorf("-memory %d: %w", *bytes, ErrConfig))
 		}
 		kept := make([]byte, *bytes)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 // unit is the step of the walk, page what the system gives memory by.
 const unit, page = 1 << 10, 4 << 10
+
+// most is how much memory may be asked for, bytes.
+const most = int64(min(1<<40, math.MaxInt))
 
 // StreamConfig describes a stream of references.
 type StreamConfig struct {
@@ -25,7 +29,7 @@ type StreamConfig struct {
 // Stream touches memory until ctx is done, or it has done so often enough, and prints
 // how often that was.
 func Stream(ctx context.Context, c StreamConfig, stdout io.Writer) error {
-	if c.Touches < 0 || c.Memory < unit || c.Memory > 1<<40 {
+	if c.Touches < 0 || c.Memory < unit || c.Memory > most {
 		return fmt.Errorf("%+v: %w", c, ErrConfig)
 	}
 	walk, err := paging.NewWalk(paging.WalkConfig{Locality: c.Locality, Range: int(c.Memory / unit)}, rand.New(rand.NewPCG(c.Seed, 0)))

@@ -130,7 +130,7 @@ func TestStreamTouchesMemory(t *testing.T) {
 }
 
 func TestBadWorkIsRefused(t *testing.T) {
-	for _, args := range []string{"", "sleep", "loop x", "loop -io -1s", "loop -files -1", "loop -n -1", "loop -spread 2", "loop -spread NaN", "loop -steps -1", "loop -memory -1",
+	for _, args := range []string{"", "sleep", "loop x", "loop -io -1s", "loop -files -1", "loop -n -1", "loop -spread 2", "loop -spread NaN", "loop -steps -1", "loop -memory -1", "loop -memory 99999999999999",
 		"stream -memory 10", "stream -memory 99999999999999", "stream -locality 3", "stream -locality NaN", "stream -n -1"} {
 		program.Refuses(t, strings.Fields(args)...)
 	}
