@@ -2,7 +2,8 @@
 // nodes are the machine's cores. It needs Linux, and no privileges.
 //
 //   - A process of a gang is bound to the core of its node. With more nodes than
-//     cores, nodes share cores.
+//     cores, nodes share cores, of which the scheduler knows nothing: it takes what
+//     gangs leave to each other there for all that they want to compute.
 //   - It begins a session of its own, so that Ctrl-C and the end of a terminal do not
 //     reach it. The kernel hangs up on stopped process groups that become orphaned;
 //     those of a session of their own are so from the start, and left alone.
@@ -20,7 +21,8 @@
 // gangd, knows all sessions of all gangs and holds the end of a pipe, of which gangd has the other.
 // When gangd dies, however it does, the kernel closes the pipe, and the supervisor
 // continues the gangs or ends them, see [Death]. If the supervisor dies, gangd starts
-// another. Only if both are killed in the same instant is nobody left to do so.
+// another. Only if both are killed, gangd before it has told the new one what it
+// knows, is nobody left to do so.
 //
 // A process of a gang begins as this program, which waits until the supervisor knows
 // it, and only then becomes the job's. So programs that use this package call
