@@ -36,10 +36,12 @@ type record struct {
 	Short   string `json:"short_of"`
 	Skips   int
 	Number  int
+	Slot    int
 	Partner int
 	Gangs   []struct {
 		Job   string
 		Share float64
+		Slot  int
 	}
 }
 
@@ -260,6 +262,25 @@ func TestNewGangsAreMeasuredAlone(t *testing.T) {
 			assert.Equal(t, []float64{1, 1, .4}, shares[:3], name)
 		})
 	}
+}
+
+// What ran for less than half a quantum is measured together with the next one.
+func TestShortRunsAreNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 2, 100*mb, map[string]program{"A": {run: 5 * time.Second, share: .9}, "D": {run: 4 * time.Second, share: .3}})
+		late := job("D", 1, mb)
+		late.After = 800 * time.Millisecond // beside A, for the last fifth of its quantum
+		_, log := run(t, f, scheduler.Config{Policy: scheduler.Strict, Quantum: time.Second}, job("A", 1, mb), late)
+		shares := map[int]float64{} // by quantum
+		for _, r := range log {
+			for _, g := range r.Gangs {
+				if r.Message == "quantum" && g.Job == "D" {
+					shares[r.Number] = math.Round(1000*g.Share) / 1000
+				}
+			}
+		}
+		assert.Equal(t, []float64{1, 1, .3}, []float64{shares[1], shares[2], shares[3]})
+	})
 }
 
 // Memory is estimated from the history before all else, and eq. (1) holds.
