@@ -506,6 +506,27 @@ func random(t *testing.T, r *rand.Rand) {
 			assert.Positive(t, jobs[i].Limit, "%s was killed for nothing", o.Job.Name)
 		}
 	}
+	exclusive := map[string]bool{}
+	for _, j := range jobs {
+		exclusive[j.Name] = j.Exclusive
+	}
+	number := 0
+	for _, r := range log {
+		if r.Message != "quantum" || r.Number == number { // somebody came within it
+			continue
+		}
+		number = r.Number
+		shares := map[int]float64{} // by slot
+		for _, g := range r.Gangs {
+			shares[g.Slot] = max(shares[g.Slot], g.Share)
+			if r.Partner >= 0 && (g.Slot == r.Slot || g.Slot == r.Partner) {
+				assert.False(t, exclusive[g.Job], "%s is beside others in quantum %d", g.Job, number)
+			}
+		}
+		if r.Partner >= 0 {
+			assert.Less(t, shares[r.Slot]+shares[r.Partner], .99, "quantum %d", number)
+		}
+	}
 	overtaken := map[string]int{}
 	for _, r := range log {
 		if r.Message == "admitted" {
