@@ -246,7 +246,7 @@ func locate(text []byte) (list places) {
 			keys = append(keys, string(it.Node().Data))
 		}
 		switch {
-		case e.Kind == unstable.ArrayTable:
+		case e.Kind == unstable.ArrayTable || e.Kind == unstable.Table:
 			list = append(list, map[string]int{"": line})
 		case e.Kind == unstable.KeyValue && len(list) > 0:
 			list[len(list)-1][keys[0]] = line

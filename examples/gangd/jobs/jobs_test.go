@@ -88,6 +88,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		"[[job]]\nname = 'a'\ncommand = ['./run']\n":                               "f:1: job.processes: 0, want 1 or more",
 		"[[job]]\nname = 'a'\ncommand = ['./run']\n\nprocesses = 0\n":              "f:5: job.processes: 0, want 1 or more",
 		"[[job]]\nname = 'a'\ncommand = ['./run']\nprocesses = 1.5\n":              "f:4:13: job.processes:",
+		"\n[job]\nname = 'a'\ncommand = ['./run']\nprocesses = 0\n":                "f:5: job.processes: 0, want 1 or more",
 		"job = [{name = 'a'}]\n":                                                   "f:1: job.command: missing",
 	} {
 		list, err := jobs.Parse("f", []byte(text), "ada")
