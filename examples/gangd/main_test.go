@@ -40,6 +40,7 @@ func TestHelpTeaches(t *testing.T) {
 func TestBadFlagsAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "walk", "-x", "run", "run -demo x.toml", "run x.toml y.toml", "run -demo -policy fair", "run -demo -quantum 1us", "run -demo -quantum -1s",
+		"run -demo -quantum 0", "run -demo -C 0", "run -demo -grace 0", "run -demo -default-memory 0",
 		"run -demo -C -1", "run -demo -C NaN", "run -demo -slots -1", "run -demo -grace -1s", "run -demo -default-memory much", "run -demo -node-memory -5MB",
 		"run -demo -nodes -1", "run -demo -backend cloud", "run -demo -on-death pray", "run -demo -log /no/such/folder/log", "run -demo -socket /no/such/folder/socket",
 		"run none.toml", "run -policy strict none.toml",

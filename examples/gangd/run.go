@@ -94,7 +94,7 @@ func parseRun(args []string) (*runOptions, error) {
 	f.IntVar(&o.config.MaxSlots, "slots", 0, "bound of the multiprogramming level (default: none)")
 	f.DurationVar(&o.config.Grace, "grace", 5*time.Second, "`time` that processes have to end when they are told to")
 	memory := f.String("default-memory", "64 MiB", "`amount` for a process of which nothing is known")
-	f.StringVar(&o.backend, "backend", "local", "`name` of where jobs run: local")
+	f.StringVar(&o.backend, "backend", "local", "`name` of where jobs run: local or slurm")
 	f.IntVar(&o.local.Nodes, "nodes", 0, "local: `number` of nodes; more than cores share them (default: one for each core)")
 	nodeMemory := f.String("node-memory", "", "local: `amount` of memory of each node (default: equal shares of what is available)")
 	death := f.String("on-death", string(local.Continue), "local: `what` becomes of jobs when gangd is killed: continue or kill")
@@ -123,6 +123,9 @@ func parseRun(args []string) (*runOptions, error) {
 	var err error
 	if o.config.Memory, err = jobs.ParseBytes(*memory); err != nil {
 		return nil, fmt.Errorf("-default-memory: %w", err)
+	}
+	if c := o.config; c.Quantum == 0 || c.Factor == 0 || c.Grace == 0 || c.Memory == 0 {
+		return nil, errors.New("-quantum, -C, -grace and -default-memory: want more than 0")
 	}
 	if *nodeMemory != "" {
 		if o.local.Memory, err = jobs.ParseBytes(*nodeMemory); err != nil {
@@ -252,6 +255,8 @@ func outcomes(r *scheduler.Result) *report.Table {
 			status = "killed"
 		case o.Err != nil:
 			status = o.Err.Error()
+		case o.Ended == 0 && o.Started > 0:
+			status = "does not end"
 		case o.Ended == 0:
 			status = "not run"
 		}
