@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gangkit/gangkit/examples/gangd/local"
 	"github.com/gangkit/gangkit/examples/gangd/work"
@@ -46,8 +47,10 @@ func gangd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "work":
 		return work.Program(ctx, rest, stdout, stderr)
 	}
-	if err := command.Parse(newFlags("gangd"), intro, args); err != nil {
-		return err
+	if strings.HasPrefix(args[0], "-") {
+		if err := command.Parse(newFlags("gangd"), intro, args); err != nil {
+			return err
+		}
 	}
 	return command.Input(fmt.Errorf("%q: want run, status, experiment or work", args[0]))
 }

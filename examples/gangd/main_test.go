@@ -55,6 +55,15 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	}
 }
 
+func TestOtherCommandsAreTold(t *testing.T) {
+	for args, want := range map[string]string{
+		"walk": "gangd: \"walk\": want run, status, experiment or work\n", "work sleep": "gangd: work what? loop or stream; -h explains\n",
+	} {
+		_, _, stderr := program.Call(t, strings.Fields(args)...)
+		assert.Equal(t, want, stderr)
+	}
+}
+
 func TestBadJobFilesAreRefused(t *testing.T) {
 	const good = "[[job]]\nname = 'a'\ncommand = ['/bin/sh', '-c', 'touch ran']\nprocesses = 1\n"
 	for text, want := range map[string]string{

@@ -20,6 +20,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kit/command"
@@ -109,8 +110,10 @@ func Program(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		}
 		return input(Stream(ctx, c, stdout))
 	}
-	if err := command.Parse(f, intro, append([]string{name}, args...)); err != nil && name != "" {
-		return err
+	if strings.HasPrefix(name, "-") {
+		if err := command.Parse(f, intro, []string{name}); err != nil {
+			return err
+		}
 	}
 	return command.Input(errors.New("work what? loop or stream; -h explains"))
 }
