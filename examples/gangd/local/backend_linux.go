@@ -69,7 +69,7 @@ type rank struct {
 	told           map[identity]bool // sessions that the supervisor knows, beside the leader's
 }
 
-// sampling is how often memory is read, in units of a running gang.
+// sampling is the time between two readings of the memory of gangs that run.
 const sampling = 100 * time.Millisecond
 
 // New returns a back end, whose supervisor runs. Close is to be called.

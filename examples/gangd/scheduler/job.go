@@ -196,7 +196,7 @@ type GangStatus struct {
 	Peak     int64   `json:"peak"`   // that was measured
 }
 
-// QueueStatus is a job that waits for memory.
+// QueueStatus is a job that waits for memory or a slot.
 type QueueStatus struct {
 	Name      string        `json:"name"`
 	Processes int           `json:"processes"`

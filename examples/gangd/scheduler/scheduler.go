@@ -37,6 +37,7 @@ const (
 type gang struct {
 	*Outcome
 	state     state
+	identity  estimate.Job // to the history
 	need      admission.Need
 	guest     bool // it runs because its slot is the partner of the quantum's
 	beside    bool // it shares a node in this quantum
@@ -282,15 +283,11 @@ func (j Job) executable() string {
 	return path
 }
 
-// identity is how a job is known to the history.
-func (j Job) identity() estimate.Job {
-	return estimate.Job{Path: cmp.Or(j.Program, j.executable()), Nodes: j.Processes, User: j.User}
-}
-
 // estimate says how much memory a gang is to be counted with.
 func (s *scheduler) estimate(g *gang) {
+	path := g.Job.executable()
 	size := estimate.Executable(func(string) (int64, bool) {
-		f, err := os.Open(g.Job.executable())
+		f, err := os.Open(path)
 		if err != nil {
 			return 0, false
 		}
@@ -298,13 +295,13 @@ func (s *scheduler) estimate(g *gang) {
 		n, err := estimate.StaticSize(f)
 		return n, err == nil
 	})
-	id := g.Job.identity()
-	e, known := s.History.Estimate(id)
+	g.identity = estimate.Job{Path: cmp.Or(g.Job.Program, path), Nodes: g.Job.Processes, User: g.Job.User}
+	e, known := s.History.Estimate(g.identity)
 	g.Level = e.Level.String()
 	if !known && g.Job.Memory > 0 {
 		e, g.Level = estimate.Estimate{Memory: g.Job.Memory}, "job file"
 	} else if !known {
-		e, _ = estimate.FirstOf(size, estimate.Constant(s.Memory)).Estimate(id)
+		e, _ = estimate.FirstOf(size, estimate.Constant(s.Memory)).Estimate(g.identity)
 		g.Level = e.Level.String()
 	}
 	g.Estimate = e.Memory
@@ -394,7 +391,7 @@ func (s *scheduler) exit(e backend.Exit) error {
 		"cpu", g.CPU.Seconds(), "estimate", g.Estimate, "peak", g.Peak)
 	// A peak of zero says that it ended before it could be measured.
 	if e.Err == nil && !e.Killed && g.Peak > 0 {
-		if err := s.History.Observe(g.Job.identity(), g.Peak); err != nil {
+		if err := s.History.Observe(g.identity, g.Peak); err != nil {
 			s.Log.Warn("fault", "job", g.Job.Name, "error", err.Error())
 		}
 	}
