@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,8 +23,14 @@ import (
 	"github.com/gangkit/gangkit/examples/gangd/local"
 )
 
+// mark tells processes from those of other tests on this machine.
+const mark = "GANGKIT_TEST_MARK"
+
 func TestMain(m *testing.M) {
 	local.Helper()
+	if os.Getenv(mark) == "" {
+		os.Setenv(mark, strconv.Itoa(os.Getpid()))
+	}
 	os.Exit(m.Run())
 }
 
@@ -79,15 +86,11 @@ func marked(id string) map[int]string {
 	all, _ := procfs.AllProcs()
 	for _, p := range all {
 		environment, err := p.Environ()
-		if err != nil {
+		if err != nil || !slices.Contains(environment, "GANGD_ID="+id) || !slices.Contains(environment, mark+"="+os.Getenv(mark)) {
 			continue
 		}
-		for _, e := range environment {
-			if e == "GANGD_ID="+id {
-				if s, err := p.Stat(); err == nil && s.State != "Z" && s.State != "X" {
-					states[p.PID] = s.State
-				}
-			}
+		if s, err := p.Stat(); err == nil && s.State != "Z" && s.State != "X" {
+			states[p.PID] = s.State
 		}
 	}
 	return states
