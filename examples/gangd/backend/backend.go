@@ -67,7 +67,8 @@ type Backend interface {
 	Start(ctx context.Context, id string, nodes []int, memory int64) error
 	// Stop stops all processes of a running gang, and returns when they do not run.
 	Stop(ctx context.Context, id string) error
-	// Continue lets them run again.
+	// Continue lets them run again. After an error of Stop or Continue some may be
+	// stopped and others not, and either may be called again.
 	Continue(ctx context.Context, id string) error
 	// Kill asks a gang to end, whether it waits, runs or is stopped, and ends it by
 	// force after the time of grace. It does not wait; Exits tells of it.

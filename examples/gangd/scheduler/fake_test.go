@@ -24,6 +24,8 @@ type program struct {
 	status error         // with which it ends
 	sticky int           // how often it cannot be stopped
 	slow   time.Duration // that it takes to start
+	half   int           // how often it is stopped, and the answer is lost
+	deaf   int           // how often it cannot be continued
 }
 
 // fake is a machine in the time of a testing/synctest bubble. It checks that it is used
@@ -47,6 +49,7 @@ type fakeGang struct {
 	started bool
 	runs    bool
 	killed  bool
+	doubt   bool // the last Stop or Continue failed
 	since   time.Time
 	ran     time.Duration
 	timer   *time.Timer
@@ -167,12 +170,16 @@ func (f *fake) Stop(_ context.Context, id string) error {
 	defer f.mu.Unlock()
 	g, err := f.find(id)
 	if err == nil {
-		assert.True(f.t, g.runs, "%s does not run", id)
-		if g.sticky > 0 {
+		assert.True(f.t, g.runs || g.doubt, "%s does not run", id)
+		if g.doubt = g.sticky > 0; g.doubt {
 			g.sticky--
 			return errors.New("it does not stop")
 		}
 		f.halt(id, g)
+		if g.doubt = g.half > 0; g.doubt {
+			g.half--
+			return errors.New("it may have stopped")
+		}
 	}
 	return err
 }
@@ -182,8 +189,14 @@ func (f *fake) Continue(_ context.Context, id string) error {
 	defer f.mu.Unlock()
 	g, err := f.find(id)
 	if err == nil {
-		assert.False(f.t, g.runs, "%s runs", id)
-		f.resume(id, g)
+		assert.True(f.t, !g.runs || g.doubt, "%s runs", id)
+		if g.doubt = g.deaf > 0; g.doubt {
+			g.deaf--
+			return errors.New("it does not go on")
+		}
+		if !g.runs {
+			f.resume(id, g)
+		}
 	}
 	return err
 }

@@ -46,6 +46,8 @@ type gang struct {
 	ran       time.Duration // before
 	measured  struct{ cpu, ran time.Duration }
 	shared    bool // a node, at some time since it was measured
+	doubt     bool // the last Stop or Continue failed: some of its processes may be stopped
+	doubted   bool // so, at some time since it was measured
 }
 
 // share notes that it shares a node.
@@ -68,6 +70,12 @@ func (g *gang) time(now time.Time) time.Duration {
 		return g.ran
 	}
 	return g.ran + now.Sub(g.since)
+}
+
+// answered takes note of what a call of Stop or Continue returned.
+func (g *gang) answered(err error) {
+	g.doubt = err != nil && !errors.Is(err, backend.ErrUnknown)
+	g.doubted = g.doubted || g.doubt
 }
 
 type scheduler struct {
@@ -603,21 +611,22 @@ func (s *scheduler) fault(g *gang, what string, err error) {
 	}
 }
 
-// stop stops gangs. One that cannot be stopped runs on, and is tried again at the next
-// quantum.
+// stop stops gangs. One that cannot be stopped may run on, and is tried again at the next
+// quantum, or continued if that is its own.
 func (s *scheduler) stop(gangs []*gang) {
 	for i, err := range s.each(gangs, func(ctx context.Context, g *gang) error { return s.Backend.Stop(ctx, g.Job.Name) }) {
 		g := gangs[i]
 		s.fault(g, "stop", err)
-		if err == nil || errors.Is(err, backend.ErrUnknown) {
+		if g.answered(err); !g.doubt {
 			g.ran, g.state = g.time(time.Now()), stopped
 		}
 	}
 }
 
-// start starts or continues gangs. Those that cannot be started have ended.
+// start starts or continues gangs. Those that cannot be started have ended; one that cannot
+// be continued is tried again at the next quantum.
 func (s *scheduler) start(gangs []*gang) error {
-	gangs = slices.DeleteFunc(gangs, func(g *gang) bool { return g.state == running })
+	gangs = slices.DeleteFunc(gangs, func(g *gang) bool { return g.state == running && !g.doubt })
 	list := s.each(gangs, func(ctx context.Context, g *gang) error {
 		if g.state == placed {
 			return s.Backend.Start(ctx, g.Job.Name, g.Nodes, g.need.Memory)
@@ -638,8 +647,10 @@ func (s *scheduler) start(gangs []*gang) error {
 			s.Log.Info("started", "job", g.Job.Name, "nodes", g.Nodes)
 		default:
 			s.fault(g, "continue", err)
+			g.answered(err)
 		}
-		g.state, g.since = running, time.Now()
+		now := time.Now()
+		g.ran, g.state, g.since = g.time(now), running, now
 	}
 	return nil
 }
@@ -655,6 +666,9 @@ func (s *scheduler) measure(g *gang) error {
 		return nil
 	}
 	ran := g.time(now)
+	if g.doubted { // of this time nobody knows whether it could run
+		g.measured.cpu, g.measured.ran, g.doubted = u.CPU, ran, g.doubt
+	}
 	if over := ran - g.measured.ran; over >= s.Quantum/2 {
 		share := float64(u.CPU-g.measured.cpu) / float64(over) / float64(g.Job.Processes)
 		share = min(max(share, 0), 1)

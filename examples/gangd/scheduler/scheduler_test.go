@@ -378,6 +378,37 @@ func TestLongQueues(t *testing.T) {
 	})
 }
 
+// The last gang is not stopped for ever after a call that failed.
+func TestWhoMayBeStoppedIsContinuedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		program
+		end time.Duration
+	}{
+		"stopped, and the answer lost": {program{half: 1}, 2300 * time.Millisecond},
+		"not continued":                {program{deaf: 1}, 2800 * time.Millisecond},
+		"both":                         {program{half: 1, deaf: 2}, 3300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.run, c.share = 2*time.Second, .9
+				f := newFake(t, 1, 100*mb, map[string]program{"A": c.program, "B": {run: 300 * time.Millisecond}})
+				f.together = 1
+				a := job("A", 1, mb)
+				a.Limit = time.Minute // else the test would not end
+				var shares []float64
+				result, log := run(t, f, scheduler.Config{Policy: scheduler.Strict}, a, job("B", 1, mb))
+				assert.Equal(t, c.end, result.Jobs[0].Ended)
+				for _, r := range log {
+					if r.Message == "quantum" && r.Gangs[0].Job == "A" {
+						shares = append(shares, r.Gangs[0].Share)
+					}
+				}
+				assert.InDelta(t, .9, slices.Min(shares[1:]), 1e-9, "what did not run was not measured")
+			})
+		})
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1, 100*mb, map[string]program{"A": {}, "B": {}, "C": {}})
