@@ -19,11 +19,8 @@
 // owner of a job may do. scancel asks the nodes themselves and returns when all have done
 // it. A signal for the job instead would go through slurmctld, which does not wait, may send
 // two in either order, and can show a job that ends meanwhile as STOPPED for ever. In squeue
-// such jobs are RUNNING. With [Config.Suspend] they are scontrol suspend and resume, which
-// need an operator, give the processors to other jobs of Slurm, and take two seconds or more
-// to have effect, as Slurm first sends SIGTSTP. Either way Start returns when all processes
-// are there, because Slurm loses a signal that comes before, and delays a step by a minute
-// or more if its job is suspended.
+// such jobs are RUNNING. Start returns when all processes are there, because Slurm loses a
+// signal that comes before.
 //
 // One squeue every [Config.Period] tells of all jobs. What happens to a job that gangd has
 // not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one
@@ -63,9 +60,9 @@
 // are to be paired by their measured shares of the processor: with q seconds and n
 // processes a share is measured to 1/(q·n).
 //
-// gangd runs as an ordinary user, and then all gangs are that user's; with Config.Suspend
-// it must be an operator. It needs the commands sbatch, scontrol, squeue, scancel, sinfo,
-// sstat and, where there is accounting, sacct; and squeue and srun on the nodes.
+// gangd runs as an ordinary user, and then all gangs are that user's. It needs the commands
+// sbatch, scontrol, squeue, scancel, sinfo, sstat and, where there is accounting, sacct; and
+// squeue and srun on the nodes.
 //
 // # The risk of lowering a request
 //

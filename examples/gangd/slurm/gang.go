@@ -165,8 +165,7 @@ func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64)
 	return b.launched(ctx, g, job)
 }
 
-// launched waits until the processes of a job run. A signal before would be lost, and a
-// job that is suspended before would not start for a long time.
+// launched waits until the processes of a job run. A signal before would be lost.
 func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 	b.expect(1)
 	defer b.expect(-1)
@@ -210,12 +209,12 @@ func (b *Backend) expect(n int) {
 }
 
 // Stop stops all processes that srun has started; the batch script goes on.
-func (b *Backend) Stop(ctx context.Context, id string) error { return b.control(ctx, id, false) }
+func (b *Backend) Stop(ctx context.Context, id string) error { return b.control(ctx, id, "STOP") }
 
 // Continue lets them run again.
-func (b *Backend) Continue(ctx context.Context, id string) error { return b.control(ctx, id, true) }
+func (b *Backend) Continue(ctx context.Context, id string) error { return b.control(ctx, id, "CONT") }
 
-func (b *Backend) control(ctx context.Context, id string, run bool) error {
+func (b *Backend) control(ctx context.Context, id, signal string) error {
 	b.mu.Lock()
 	g := b.gangs[id]
 	launched := g != nil && g.launched
@@ -223,33 +222,13 @@ func (b *Backend) control(ctx context.Context, id string, run bool) error {
 	if !launched {
 		return fmt.Errorf("slurm: %.80q, that runs: %w", id, backend.ErrUnknown)
 	}
-	return forward(id, b.signal(ctx, g, run))
+	return forward(id, b.signal(ctx, g, signal))
 }
 
-// signal stops or continues a job. To signal the step, and not the job, is to wait until
-// all nodes have done it; to suspend is not, and takes time.
-func (b *Backend) signal(ctx context.Context, g *gang, run bool) error {
-	b.mu.Lock()
-	wait := time.Until(g.signalled.Add(b.settled))
-	b.mu.Unlock()
-	if !pause(ctx, wait) {
-		return fmt.Errorf("slurm: gang %s: %w", g.ID, ctx.Err())
-	}
-	job := strconv.FormatInt(g.job, 10)
-	var err error
-	switch {
-	case b.config.Suspend && run:
-		_, err = b.run(ctx, "scontrol", "resume", job)
-	case b.config.Suspend:
-		_, err = b.run(ctx, "scontrol", "suspend", job)
-	case run:
-		_, err = b.run(ctx, "scancel", "--signal=CONT", job+".0")
-	default:
-		_, err = b.run(ctx, "scancel", "--signal=STOP", job+".0")
-	}
-	b.mu.Lock()
-	g.signalled = time.Now()
-	b.mu.Unlock()
+// signal sends a signal to the processes of a gang, and returns when all nodes have done it.
+// Of a signal for the job, and not the step, Slurm does not say that.
+func (b *Backend) signal(ctx context.Context, g *gang, signal string) error {
+	_, err := b.run(ctx, "scancel", "--signal="+signal, strconv.FormatInt(g.job, 10)+".0")
 	return err
 }
 
@@ -269,13 +248,9 @@ func (b *Backend) Kill(ctx context.Context, id string, grace time.Duration) erro
 		b.tasks.Go(func() { b.force(g, launched) })
 		return nil
 	}
-	if b.config.Suspend { // Slurm refuses signals to suspended jobs
-		_ = b.signal(ctx, g, true)
-		pause(ctx, settling)
-	}
-	_, err = b.run(ctx, "scancel", "--signal=TERM", strconv.FormatInt(g.job, 10)+".0")
-	if err == nil && !b.config.Suspend { // continued after the signal, it cannot go on without seeing it
-		err = b.signal(ctx, g, true)
+	err = b.signal(ctx, g, "TERM")
+	if err == nil { // continued after the signal, it cannot go on without seeing it
+		err = b.signal(ctx, g, "CONT")
 	}
 	b.tasks.Go(func() {
 		b.expect(1)
@@ -297,11 +272,8 @@ func (b *Backend) force(g *gang, launched bool) {
 	defer b.expect(-1)
 	job := strconv.FormatInt(g.job, 10)
 	for {
-		if b.config.Suspend {
-			_ = b.signal(b.context, g, true)
-		}
 		if launched {
-			_, _ = b.run(b.context, "scancel", "--signal=KILL", job+".0")
+			_ = b.signal(b.context, g, "KILL")
 		}
 		_, _ = b.run(b.context, "scancel", job)
 		if b.gone(g, patience) {

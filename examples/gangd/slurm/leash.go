@@ -29,7 +29,6 @@ for pass in 1 2; do
 		case " $comment " in *" by=$1 "*) ;; *) continue ;; esac
 		case $state in
 		PENDING) scancel "$job" ;;
-		SUSPENDED) scontrol resume "$job" ;;
 		*) scancel --signal=CONT "$job.0" ;;
 		esac
 	done

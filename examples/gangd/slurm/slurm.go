@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,9 +28,6 @@ type Config struct {
 	// Margin is the part of an estimate that is requested on top of it, for sites that
 	// kill what exceeds its request.
 	Margin float64
-	// Suspend stops and continues gangs with scontrol suspend and resume, which needs an
-	// operator's rights and lets Slurm give their processors to others, instead of signals.
-	Suspend bool
 	// Period is how often Slurm is asked for the state of all jobs; 0 means a second. What
 	// they use is recorded every five periods.
 	Period time.Duration
@@ -73,8 +69,7 @@ type Backend struct {
 	environment []string // of Slurm's programs
 	name        string   // in the comments of its jobs
 	leash       *leash
-	accounting  bool          // sacct knows jobs that have ended
-	settled     time.Duration // between Stop and Continue, so that one does not overtake the other
+	accounting  bool // sacct knows jobs that have ended
 	exits       chan backend.Exit
 
 	context context.Context // of all that goes on by itself; ends with Close
@@ -110,16 +105,12 @@ type gang struct {
 	again   bool // Slurm has started it a second time
 	usage   backend.Usage
 	peak    int64 // of a process
-
-	signalled time.Time // when Stop or Continue last returned
 }
 
 const (
-	patience  = 10 * time.Second       // of what goes on by itself and will be tried again
-	hurried   = 50 * time.Millisecond  // period while a gang starts
-	settling  = 500 * time.Millisecond // more than it takes that a job is suspended on all nodes
-	suspended = 2 * time.Second        // from SIGTSTP to SIGSTOP, of scontrol suspend
-	firstPort = 20_000                 // of gangs
+	patience  = 10 * time.Second      // of what goes on by itself and will be tried again
+	hurried   = 50 * time.Millisecond // period while a gang starts
+	firstPort = 20_000                // of gangs
 	ports     = 10_000
 )
 
@@ -180,18 +171,7 @@ func (b *Backend) discover() error {
 	if err != nil {
 		return err
 	}
-	found := parseSettings(settings)
-	if b.config.Suspend {
-		b.settled = settling + suspended
-		for word := range strings.SplitSeq(found["PreemptParameters"], ",") {
-			if value, ok := strings.CutPrefix(word, "suspend_grace_time="); ok {
-				if seconds, err := strconv.ParseUint(value, 10, 16); err == nil {
-					b.settled = settling + time.Duration(seconds)*time.Second
-				}
-			}
-		}
-	}
-	storage := found["AccountingStorageType"]
+	storage := parseSettings(settings)["AccountingStorageType"]
 	b.accounting = storage != "" && storage != "(null)" && !strings.HasSuffix(storage, "/none")
 	partitions, err := b.run(ctx, "sinfo", "-h", "-o", "%P")
 	if err != nil {

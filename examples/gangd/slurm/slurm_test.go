@@ -289,41 +289,30 @@ func TestWordsArriveAsTheyAre(t *testing.T) {
 }
 
 func TestStopAndContinue(t *testing.T) {
-	for _, suspend := range []bool{false, true} {
-		t.Run(fmt.Sprintf("suspend=%v", suspend), func(t *testing.T) {
-			if suspend {
-				long(t)
-			}
-			s := start(t, cluster.Config{Nodes: 3}, slurm.Config{Suspend: suspend})
-			// A child in a session of its own is part of the gang.
-			s.run(s.shell("counter", `trap "exit 3" TERM; setsid sh -c "while :; do sleep .05; done # loop" & while :; do sleep .05; done # loop`), mebi, 0, 1, 2)
-			require.Eventually(t, func() bool { return len(s.processes("loop")) == 6 }, time.Minute, 20*time.Millisecond)
-			rounds := 5
-			if suspend {
-				rounds = 1 // it takes seconds
-			}
-			for range rounds {
-				require.NoError(t, s.Stop(s.ctx, "counter"))
-				// Slurm signals the processes of a step one by one: one that is born
-				// meanwhile runs on until it has become another program, or ends.
-				s.eventually("stopped", s.all("loop", "T", 6))
-				time.Sleep(100 * time.Millisecond)
-				require.True(t, s.all("loop", "T", 6)(), "%v", s.processes("loop"))
-				require.NoError(t, s.Continue(s.ctx, "counter"))
-				s.eventually("continued", func() bool { return !s.all("loop", "T", 6)() })
-			}
-			// Asked to end while it is stopped, it still can end by itself.
-			require.NoError(t, s.Stop(s.ctx, "counter"))
-			require.NoError(t, s.Kill(s.ctx, "counter", time.Minute))
-			exit := s.exit("counter")
-			require.True(t, exit.Killed)
-			var failure *slurm.JobError
-			require.ErrorAs(t, exit.Err, &failure)
-			require.Equal(t, slurm.JobError{Job: 1, State: "FAILED", Code: 3}, *failure)
-			s.eventually("nothing is left", func() bool { return len(s.processes("loop")) == 0 })
-			require.ErrorIs(t, s.Stop(s.ctx, "counter"), backend.ErrUnknown)
-		})
+	s := start(t, cluster.Config{Nodes: 3}, slurm.Config{})
+	// A child in a session of its own is part of the gang.
+	s.run(s.shell("counter", `trap "exit 3" TERM; setsid sh -c "while :; do sleep .05; done # loop" & while :; do sleep .05; done # loop`), mebi, 0, 1, 2)
+	require.Eventually(t, func() bool { return len(s.processes("loop")) == 6 }, time.Minute, 20*time.Millisecond)
+	for range 5 {
+		require.NoError(t, s.Stop(s.ctx, "counter"))
+		// Slurm signals the processes of a step one by one: one that is born
+		// meanwhile runs on until it has become another program, or ends.
+		s.eventually("stopped", s.all("loop", "T", 6))
+		time.Sleep(100 * time.Millisecond)
+		require.True(t, s.all("loop", "T", 6)(), "%v", s.processes("loop"))
+		require.NoError(t, s.Continue(s.ctx, "counter"))
+		s.eventually("continued", func() bool { return !s.all("loop", "T", 6)() })
 	}
+	// Asked to end while it is stopped, it still can end by itself.
+	require.NoError(t, s.Stop(s.ctx, "counter"))
+	require.NoError(t, s.Kill(s.ctx, "counter", time.Minute))
+	exit := s.exit("counter")
+	require.True(t, exit.Killed)
+	var failure *slurm.JobError
+	require.ErrorAs(t, exit.Err, &failure)
+	require.Equal(t, slurm.JobError{Job: 1, State: "FAILED", Code: 3}, *failure)
+	s.eventually("nothing is left", func() bool { return len(s.processes("loop")) == 0 })
+	require.ErrorIs(t, s.Stop(s.ctx, "counter"), backend.ErrUnknown)
 }
 
 func TestKillEndsAnything(t *testing.T) {
