@@ -34,7 +34,9 @@
 //
 // # What a process finds
 //
-// GANGD_RANK and the others that package backend lists. Rank i is on the i-th node of
+// GANGD_RANK and the others that package backend lists. They come to it in the comment of the
+// job, of which Slurm has 1024 bytes: a gang on more than some 200 nodes that are not
+// neighbours in Slurm's order may be refused. Rank i is on the i-th node of
 // Start, while Slurm's own SLURM_PROCID, and so the rank of MPI, counts nodes in Slurm's
 // order; they are the same if gangd gives nodes in that order. GANGD_ADDRESS is the NodeAddr
 // of rank 0's node and a port from 20000 to 29999, by number of job. Processes are started

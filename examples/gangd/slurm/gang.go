@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -60,12 +61,16 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 	if name == "" {
 		name = g.ID
 	}
+	about := comment(g.Gang, b.name, "")
+	if len(about) > longest/2 {
+		return 0, fmt.Errorf("slurm: gang %.80s: its name has %d bytes: %w", g.ID, len(g.ID), ErrGang)
+	}
 	n := strconv.Itoa(g.processes)
 	arguments := append([]string(nil), b.config.Options...)
 	arguments = append(arguments, "--parsable", "--hold", "--no-requeue", "--oversubscribe",
 		"--partition="+b.config.Partition, "--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1",
-		"--job-name="+name, "--comment="+comment(g.Gang, b.name, ""), "--output=/dev/null", "--export=ALL")
-	text := script(g.Gang, g.processes)
+		"--job-name="+name, "--comment="+about, "--output=/dev/null", "--export=ALL")
+	text := script(g.Gang, g.processes, b.nodes)
 	known := map[int64]bool{}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		out, err := b.try(ctx, text, "sbatch", arguments...)
@@ -140,19 +145,21 @@ func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64)
 		return fmt.Errorf("slurm: gang %s of %d processes on %d nodes: %w", g.ID, g.processes, len(nodes), ErrGang)
 	}
 	seen := map[int]bool{}
-	var names, places []string
-	for rank, i := range nodes {
+	var names []string
+	for _, i := range nodes {
 		if i < 0 || i >= len(b.nodes) || seen[i] {
 			return fmt.Errorf("slurm: gang %s on nodes %v of %d: %w", g.ID, nodes, len(b.nodes), ErrGang)
 		}
 		seen[i] = true
 		names = append(names, b.nodes[i].Name)
-		places = append(places, fmt.Sprintf("%s:%d:%d", b.nodes[i].Name, rank, i))
 	}
 	job := strconv.FormatInt(g.job, 10)
-	address := fmt.Sprintf("address=%s:%d", b.nodes[nodes[0]].address, firstPort+g.job%ports)
-	update := []string{"update", "JobId=" + job, "ReqNodeList=" + strings.Join(names, ","),
-		"Comment=" + comment(g.Gang, b.name, address+" "+strings.Join(places, " "))}
+	address := net.JoinHostPort(b.nodes[nodes[0]].address, strconv.FormatInt(firstPort+g.job%ports, 10))
+	about := comment(g.Gang, b.name, "address="+address+" nodes="+ranges(nodes))
+	if len(about) > longest {
+		return fmt.Errorf("slurm: gang %s: its nodes take %d bytes of a comment, Slurm has %d: %w", g.ID, len(about), longest, ErrGang)
+	}
+	update := []string{"update", "JobId=" + job, "ReqNodeList=" + strings.Join(names, ","), "Comment=" + about}
 	if memory > 0 {
 		update = append(update, fmt.Sprintf("MinMemoryNode=%d", b.request(memory)))
 	}

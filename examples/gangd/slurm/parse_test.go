@@ -213,10 +213,13 @@ func TestTheEnvironmentOfCommandsIsClean(t *testing.T) {
 
 func TestLabelsAndComments(t *testing.T) {
 	require.Equal(t, "a b?c?d?", label("a b\nc\x00d\xff"))
-	require.Equal(t, strings.Repeat("ü", 100), label(strings.Repeat("ü", 200)))
+	require.Equal(t, "x"+strings.Repeat("ü", 49), label("x"+strings.Repeat("ü", 200)), "100 bytes, and whole letters")
+	for want, numbers := range map[string][]int{"": nil, "7": {7}, "0-2": {0, 1, 2}, "3,0-1,5,4,7-8": {3, 0, 1, 5, 4, 7, 8}, "1,1": {1, 1}} {
+		require.Equal(t, want, ranges(numbers))
+	}
 	g := backend.Gang{ID: "j-1", User: "A User: address=x:1"}
-	c := comment(g, "me", "address=n1:20001 n1:0:0")
-	require.Equal(t, "gangd j-1 A_User_address_x_1 by=me address=n1:20001 n1:0:0", c)
+	c := comment(g, "me", "address=n1:20001 nodes=0")
+	require.Equal(t, "gangd j-1 A_User_address_x_1 by=me address=n1:20001 nodes=0", c)
 	require.True(t, belongs(c, "j-1"))
 	require.False(t, belongs(c, "j"))
 	require.Equal(t, "gangd j-1 - by=me", comment(backend.Gang{ID: "j-1"}, "me", ""))

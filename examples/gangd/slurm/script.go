@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/gangkit/gangkit/examples/gangd/backend"
 )
@@ -17,8 +18,8 @@ func quote(s string) string {
 	return "'" + s + "'"
 }
 
-// launcher runs on every node: it finds what is said of the node in the comment of the job
-// and becomes the process of the gang.
+// launcher runs on every node: it finds what is said of the node in GANGD_PLACES, a list of
+// name:rank:index, and becomes the process of the gang.
 const launcher = `set -f
 for place in $GANGD_PLACES; do
 	case $place in
@@ -30,9 +31,32 @@ unset place GANGD_PLACES
 export GANGD_ADDRESS GANGD_RANK GANGD_NODE
 exec "$@"`
 
+// places reads the indices of the gang's nodes from the comment of the job, and writes the
+// nodes as the launcher reads them. Of all nodes the names are in $@.
+const places = `until GANGD_COMMENT=$(squeue -h -a -j "$SLURM_JOB_ID" -o %k); do sleep 1; done
+GANGD_RANK=0
+for GANGD_WORD in $GANGD_COMMENT; do
+	case $GANGD_WORD in
+	address=*) GANGD_PLACES=$GANGD_WORD ;;
+	nodes=*)
+		IFS=,
+		for GANGD_WORD in ${GANGD_WORD#*=}; do
+			GANGD_NODE=${GANGD_WORD%-*}
+			while [ "$GANGD_NODE" -le "${GANGD_WORD#*-}" ]; do
+				eval "GANGD_PLACES=\"\$GANGD_PLACES \${$((GANGD_NODE + 1))}:$GANGD_RANK:$GANGD_NODE\""
+				GANGD_NODE=$((GANGD_NODE + 1)) GANGD_RANK=$((GANGD_RANK + 1))
+			done
+		done
+		unset IFS
+		;;
+	esac
+done
+export GANGD_PLACES
+`
+
 // script is the batch script of a gang. Where it runs is known only when it starts, and is
 // then in the job's comment. Should Slurm start a job a second time, it does nothing.
-func script(g backend.Gang, processes int) string {
+func script(g backend.Gang, processes int, nodes []node) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nreturn=$(printf '\\r')\n")
 	if g.Output != "" {
@@ -43,9 +67,11 @@ func script(g backend.Gang, processes int) string {
 	if g.Folder != "" {
 		fmt.Fprintf(&b, "cd -- %s || exit 1\n", quote(g.Folder))
 	}
-	b.WriteString(`until GANGD_PLACES=$(squeue -h -a -j "$SLURM_JOB_ID" -o %k); do sleep 1; done
-export GANGD_PLACES
-exec srun --kill-on-bad-exit=1 /usr/bin/env`)
+	b.WriteString("set -f --")
+	for _, n := range nodes {
+		b.WriteString(" " + quote(n.Name))
+	}
+	b.WriteString("\n" + places + "exec srun --kill-on-bad-exit=1 /usr/bin/env")
 	for _, entry := range append(slices.Clone(g.Environment), "GANGD_ID="+g.ID, fmt.Sprintf("GANGD_SIZE=%d", processes)) {
 		b.WriteString(" " + quote(entry))
 	}
@@ -80,16 +106,39 @@ func check(g backend.Gang) error {
 	return nil
 }
 
-// label makes s fit for one line of squeue.
+// label makes s fit for one line of squeue, and has 100 bytes at most.
 func label(s string) string {
-	letters := []rune(s)
-	for i, r := range letters {
+	var b strings.Builder
+	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			letters[i] = '?'
+			r = '?'
+		}
+		if b.Len()+utf8.RuneLen(r) > 100 {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// ranges writes numbers in their order, as in 0-63,70.
+func ranges(numbers []int) string {
+	var b strings.Builder
+	for i, n := range numbers {
+		switch follows := i > 0 && numbers[i-1]+1 == n; {
+		case !follows && i > 0:
+			fmt.Fprintf(&b, ",%d", n)
+		case !follows:
+			fmt.Fprint(&b, n)
+		case i+1 == len(numbers) || numbers[i+1] != n+1:
+			fmt.Fprintf(&b, "-%d", n)
 		}
 	}
-	return string(letters[:min(len(letters), 100)])
+	return b.String()
 }
+
+// longest is the comment that slurmctld still takes, bytes.
+const longest = 1024
 
 // comment says whose job a job is, and which back end submitted it. Until it starts, places
 // is empty.

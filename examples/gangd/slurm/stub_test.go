@@ -2,7 +2,9 @@ package slurm
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,13 +30,21 @@ func newStub(t *testing.T) stub {
 "show config") cat config ;;
 "show nodes") cat nodes ;;
 "show job") cat job ;;
+"update "*)
+	for word; do
+		case $word in Comment=*) word=${word#*=}; printf "%s\n" "$word" >comment; [ ${#word} -le 1024 ] ;; esac
+	done ;;
 esac`,
-		"sinfo":   "cat partitions",
-		"squeue":  "cat rows",
+		"sinfo": "cat partitions",
+		"squeue": `case $* in
+*"-o %k") cat comment ;;
+*) cat rows ;;
+esac`,
+		"srun":    `shift; for node in $(cat where); do SLURMD_NODENAME=$node "$@"; done`,
 		"sacct":   "cat records",
 		"sstat":   "cat usage",
 		"scancel": "true",
-		"sbatch":  "cat >/dev/null; cat refusal >&2; [ ! -s refusal ] && cat submitted",
+		"sbatch":  "cat >script; cat refusal >&2; [ ! -s refusal ] && cat submitted",
 	} {
 		s.write(name, "#!/bin/sh\ncd "+s.folder+"\necho "+name+` "$@" >>calls`+"\n"+script+"\n")
 		require.NoError(t, os.Chmod(filepath.Join(s.folder, name), 0o755))
@@ -72,6 +82,12 @@ func (s stub) open() *Backend {
 		require.NoError(s.t, b.Close())
 	})
 	return b
+}
+
+// row is what squeue says of the job of a gang.
+func (s stub) row(b *Backend, state, id string) {
+	s.t.Helper()
+	s.write("rows", "7|"+state+"|x|None|gangd "+id+" - by="+b.name+"\n")
 }
 
 func (s stub) submit(b *Backend) {
@@ -143,6 +159,53 @@ func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	defer cancel()
 	s.write("refusal", "sbatch: error: Unable to contact slurm controller")
 	require.ErrorIs(t, b.Submit(ctx, backend.Gang{ID: "i", Command: []string{"x"}}, 1), context.DeadlineExceeded)
+}
+
+// slurmctld takes a comment of 1024 bytes.
+func TestLargeGangsFindTheirNodes(t *testing.T) {
+	s := newStub(t)
+	var nodes strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&nodes, "NodeName=node%04d NodeAddr=::%d RealMemory=100 State=IDLE Partitions=p\n", i, i)
+	}
+	s.write("nodes", nodes.String())
+	b := s.open()
+	g := backend.Gang{ID: "g", User: strings.Repeat("ü", 500), Command: []string{"/bin/sh", "-c", `echo $GANGD_NODE $GANGD_RANK of $GANGD_SIZE $GANGD_ADDRESS $GANGD_PLACES`}}
+	var list []int
+	for i := range 1500 {
+		list = append(list, (i+1000)%2000)
+	}
+	list[1200], list[7] = list[7], list[1200]
+	require.NoError(t, b.Submit(t.Context(), g, len(list)))
+	s.write("usage", strings.Repeat("7.0|node|1\n", len(list)))
+	s.row(b, "RUNNING", "g")
+	require.NoError(t, b.Start(t.Context(), "g", list, 1))
+
+	s.write("where", "node1000 node1999 node0000 node0200 node1007 node0499")
+	script := exec.Command("/bin/sh", filepath.Join(s.folder, "script"))
+	script.Env = append(os.Environ(), "SLURM_JOB_ID=7")
+	out, err := script.CombinedOutput()
+	require.NoError(t, err)
+	const address = " of 1500 [::1000]:20007\n"
+	require.Equal(t, "1000 0"+address+"1999 999"+address+"0 1000"+address+"200 7"+address+"1007 1200"+address+"499 1499"+address, string(out))
+	s.row(b, "COMPLETED", "g")
+	require.NoError(t, s.exit(b).Err)
+
+	// Where that is not enough, one is told.
+	s.row(b, "PENDING", "h")
+	g.ID = "h"
+	list = list[:0]
+	for i := range 500 {
+		list = append(list, 2*i)
+	}
+	require.NoError(t, b.Submit(t.Context(), g, len(list)))
+	err = b.Start(t.Context(), "h", list, 1)
+	require.ErrorIs(t, err, ErrGang)
+	require.ErrorContains(t, err, "bytes")
+	s.row(b, "CANCELLED", "h")
+	require.Eventually(t, func() bool { return len(b.submitted(func(*gang) bool { return true })) == 0 }, 30*time.Second, time.Millisecond)
+	g.ID = strings.Repeat("x", 1000)
+	require.ErrorIs(t, b.Submit(t.Context(), g, 1), ErrGang)
 }
 
 func TestAStrangeSlurmIsRefused(t *testing.T) {
