@@ -172,7 +172,8 @@ func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64)
 	return b.launched(ctx, g, job)
 }
 
-// launched waits until the processes of a job run. A signal before would be lost.
+// launched waits until the processes of a job run. A signal before would be lost. Some may
+// have ended before others began, so that it also returns when no more come.
 func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 	b.expect(1)
 	defer b.expect(-1)
@@ -190,9 +191,13 @@ func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 		case <-changed:
 		}
 	}
+	most, since := 0, time.Now() // that ran at the same time, and when that was first seen
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		out, _ := b.try(ctx, "", "sstat", "-n", "-P", "-i", "-j", job+".0")
-		if parseProcesses(out) >= g.processes {
+		if n := parseProcesses(out); n > most {
+			most, since = n, time.Now()
+		}
+		if most >= g.processes || most > 0 && time.Since(since) > straggling {
 			return nil
 		}
 		if state, _, over, _ := b.see(g); over || !running(state) {

@@ -108,10 +108,11 @@ type gang struct {
 }
 
 const (
-	patience  = 10 * time.Second      // of what goes on by itself and will be tried again
-	hurried   = 50 * time.Millisecond // period while a gang starts
-	firstPort = 20_000                // of gangs
-	ports     = 10_000
+	patience   = 10 * time.Second      // of what goes on by itself and will be tried again
+	straggling = 3 * time.Second       // after a process has started, until the next one does
+	hurried    = 50 * time.Millisecond // period while a gang starts
+	firstPort  = 20_000                // of gangs
+	ports      = 10_000
 )
 
 // New asks Slurm for its nodes. Those that are down or drained are left out.

@@ -315,6 +315,17 @@ func TestStopAndContinue(t *testing.T) {
 	require.ErrorIs(t, s.Stop(s.ctx, "counter"), backend.ErrUnknown)
 }
 
+// A gang has started, and is stopped and asked to end, also if a process has ended.
+func TestAProcessMayEndBeforeTheOthers(t *testing.T) {
+	long(t)
+	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
+	s.submit(s.shell("one-left", `[ $GANGD_RANK = 0 ] || exit 0; trap "echo saved; exit 3" TERM; echo started; while :; do sleep .05; done # loop`), 2)
+	begin := time.Now()
+	require.NoError(t, s.Start(s.ctx, "one-left", []int{0, 1}, mebi))
+	require.Less(t, time.Since(begin), 30*time.Second)
+	s.eventually("it has started", func() bool { return s.output("one-left") == "started\n" })
+}
+
 func TestKillEndsAnything(t *testing.T) {
 	s := start(t, cluster.Config{Nodes: 2, Settings: []string{"KillWait=100"}}, slurm.Config{})
 	stubborn := `trap "" TERM INT HUP; while :; do sleep .05; done # loop`
