@@ -100,7 +100,7 @@ func (b *Backend) submit(ctx context.Context, g *gang) (int64, error) {
 		b.mu.Unlock()
 		var found int64
 		for job, r := range parseRows(out) {
-			if belongs(r.comment, g.ID) && !ended(r.state) && !known[job] {
+			if b.belongs(r.comment, g.ID) && !ended(r.state) && !known[job] {
 				found = max(found, job)
 			}
 		}

@@ -220,8 +220,12 @@ func TestLabelsAndComments(t *testing.T) {
 	g := backend.Gang{ID: "j-1", User: "A User: address=x:1"}
 	c := comment(g, "me", "address=n1:20001 nodes=0")
 	require.Equal(t, "gangd j-1 A_User_address_x_1 by=me address=n1:20001 nodes=0", c)
-	require.True(t, belongs(c, "j-1"))
-	require.False(t, belongs(c, "j"))
+	b := Backend{name: "me"}
+	require.True(t, b.belongs(c, "j-1"))
+	require.True(t, b.belongs("gangd j-1 - by=me", "j-1"))
+	require.False(t, b.belongs(c, "j"))
+	require.False(t, b.belongs("gangd j-1 - by=mea", "j-1"))
+	require.False(t, b.belongs("gangd j-1 by=me", "j-2"))
 	require.Equal(t, "gangd j-1 - by=me", comment(backend.Gang{ID: "j-1"}, "me", ""))
 }
 

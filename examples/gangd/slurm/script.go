@@ -150,7 +150,8 @@ func comment(g backend.Gang, by, places string) string {
 	return strings.TrimSpace(fmt.Sprintf("gangd %s %s by=%s %s", g.ID, user, by, places))
 }
 
-// belongs tells whether the comment is that of the gang.
-func belongs(comment, id string) bool {
-	return strings.HasPrefix(comment, "gangd "+id+" ")
+// belongs tells whether the comment is that of the gang, submitted by this back end: another
+// one may have a gang of that name.
+func (b *Backend) belongs(comment, id string) bool {
+	return strings.HasPrefix(comment, "gangd "+id+" ") && strings.Contains(comment+" ", " by="+b.name+" ")
 }

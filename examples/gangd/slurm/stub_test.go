@@ -111,7 +111,7 @@ func TestTheAccountingKnowsMoreThanSamples(t *testing.T) {
 	b := s.open()
 	s.submit(b)
 	s.write("records", "7|OUT_OF_MEMORY|0:125||00:00\n7.0|OUT_OF_MEMORY|0:125|54420K|00:01.047\n")
-	s.write("rows", "7|OUT_OF_MEMORY|x|None|gangd g -\n")
+	s.row(b, "OUT_OF_MEMORY", "g")
 	exit := s.exit(b)
 	require.Equal(t, &JobError{Job: 7, State: "OUT_OF_MEMORY", Signal: 125}, exit.Err)
 	require.Equal(t, 1047*time.Millisecond, exit.Usage.CPU)
@@ -136,7 +136,9 @@ func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	s := newStub(t)
 	b := s.open()
 	s.write("refusal", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
-	s.write("rows", "10|COMPLETED|x|None|gangd g -\n11|PENDING|x|None|gangd g2 -\n9|PENDING|x|JobHeldUser|gangd g -\n")
+	by := " - by=" + b.name + "\n"
+	s.write("rows", "10|COMPLETED|x|None|gangd g"+by+"11|PENDING|x|None|gangd g2"+by+"9|PENDING|x|JobHeldUser|gangd g"+by+
+		"12|PENDING|x|JobHeldUser|gangd g - by=ANOTHER\n")
 	s.submit(b)
 	require.Equal(t, 1, s.calls("sbatch"))
 	require.Equal(t, int64(9), b.gangs["g"].job)

@@ -74,7 +74,7 @@ func (b *Backend) look(gangs []*gang) {
 	b.mu.Lock()
 	for _, g := range gangs {
 		r, ok := rows[g.job]
-		if !ok || !belongs(r.comment, g.ID) { // numbers can be given again
+		if !ok || !b.belongs(r.comment, g.ID) { // numbers can be given again
 			if g.missing++; g.missing > 1 {
 				g.state = Forgotten
 				over = append(over, g)
