@@ -24,7 +24,7 @@
 //
 // One squeue every [Config.Period] tells of all jobs. What happens to a job that gangd has
 // not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one
-// that Slurm has started again all the same is cancelled. A job that slurmctld does not know
+// that Slurm has requeued, held or started again all the same is cancelled. A job that slurmctld does not know
 // any more, twice in a row, has ended with [Forgotten]. While slurmctld or munge are down,
 // commands are tried again for as long as their context allows.
 //

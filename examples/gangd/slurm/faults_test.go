@@ -139,18 +139,26 @@ func TestAForgottenGangIsNotLost(t *testing.T) {
 	require.Equal(t, "PENDING", s.slurm("squeue", "-h", "-o", "%T"), "the stranger's")
 }
 
-func TestAGangThatSlurmStartsAgainIsEnded(t *testing.T) {
-	long(t)
-	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
-	s.run(s.shell("runs", forever), mebi, 0, 1)
-	s.eventually("both have started", func() bool { return strings.Count(s.output("runs"), "started") == 2 })
-	s.eventually("it was seen to run", func() bool { _, err := s.Usage(s.ctx, "runs"); return err == nil })
-	s.slurm("scontrol", "update", "JobId=1", "Requeue=1")
-	s.slurm("scontrol", "requeue", "1")
-	require.Equal(t, slurm.JobError{Job: 1, State: slurm.Restarted}, s.failure("runs"))
-	require.False(t, s.exit("runs").Killed)
-	require.Empty(t, s.processes("loop"))
-	require.LessOrEqual(t, strings.Count(s.output("runs"), "started"), 2)
+func TestAGangThatSlurmRequeuesIsEnded(t *testing.T) {
+	for name, command := range map[string][]string{
+		"started again": {"requeue", "1"},
+		"held":          {"requeuehold", "1"},
+		"special":       {"requeuehold", "State=SpecialExit", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			long(t)
+			s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
+			s.run(s.shell("runs", forever), mebi, 0, 1)
+			s.eventually("both have started", func() bool { return strings.Count(s.output("runs"), "started") == 2 })
+			s.eventually("it was seen to run", func() bool { _, err := s.Usage(s.ctx, "runs"); return err == nil })
+			s.slurm("scontrol", "update", "JobId=1", "Requeue=1")
+			s.slurm("scontrol", command...)
+			require.Equal(t, slurm.JobError{Job: 1, State: slurm.Restarted}, s.failure("runs"))
+			require.False(t, s.exit("runs").Killed)
+			require.Empty(t, s.processes("loop"))
+			require.LessOrEqual(t, strings.Count(s.output("runs"), "started"), 2)
+		})
+	}
 }
 
 // This binary, called again by a test, stops a gang and is killed.

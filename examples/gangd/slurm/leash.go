@@ -28,7 +28,7 @@ for pass in 1 2; do
 	printf "%s\n" "$jobs" | while read -r job state comment; do
 		case " $comment " in *" by=$1 "*) ;; *) continue ;; esac
 		case $state in
-		PENDING) scancel "$job" ;;
+		PENDING | REQUEUE_HOLD | SPECIAL_EXIT | RESV_DEL_HOLD) scancel "$job" ;;
 		*) scancel --signal=CONT "$job.0" ;;
 		esac
 	done

@@ -151,6 +151,10 @@ func running(state string) bool {
 	return false
 }
 
+// requeued tells whether a job in this state has been put back into the queue, to wait until
+// somebody releases it.
+func requeued(state string) bool { return state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT" }
+
 // parseStatus reads an exit status as scontrol and sacct print it, "3:0" or "0:9".
 func parseStatus(s string) (code, signal int, err error) {
 	first, second, ok := strings.Cut(s, ":")

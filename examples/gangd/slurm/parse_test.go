@@ -82,6 +82,7 @@ func TestRows(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, state := range []string{"PENDING", "CONFIGURING", "COMPLETING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "NEW_WORD", ""} {
 		require.False(t, ended(state) || running(state), state)
+		require.Equal(t, state == "REQUEUE_HOLD" || state == "SPECIAL_EXIT", requeued(state), state)
 	}
 	for _, state := range []string{"RUNNING", "STOPPED", "SUSPENDED"} {
 		require.True(t, running(state) && !ended(state), state)

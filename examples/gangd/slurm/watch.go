@@ -87,7 +87,7 @@ func (b *Backend) look(gangs []*gang) {
 			over = append(over, g)
 		case running(r.state) && g.start == "":
 			g.start = r.start
-		case g.start != "" && (r.state == "PENDING" || running(r.state) && r.start != g.start) && !g.again:
+		case !g.again && (requeued(r.state) || g.start != "" && (r.state == "PENDING" || running(r.state) && r.start != g.start)):
 			g.again = true
 			b.tasks.Go(func() { b.force(g, true) })
 		}
