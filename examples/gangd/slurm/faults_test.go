@@ -123,6 +123,22 @@ func TestARestartedControllerFindsStoppedGangs(t *testing.T) {
 	require.NoError(t, s.exit("stopped").Err)
 }
 
+func TestCloseDoesNotWaitForTheController(t *testing.T) {
+	long(t)
+	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
+	s.submit(s.shell("waits", forever), 1)
+	s.run(s.shell("runs", forever), mebi, 0, 1)
+	s.eventually("both run", func() bool { return len(s.processes("loop")) == 2 })
+	s.saved()
+	require.NoError(t, s.cluster.KillController())
+	begin := time.Now()
+	require.ErrorContains(t, s.Close(), "have not ended")
+	require.Less(t, time.Since(begin), 30*time.Second)
+	require.Len(t, s.processes("loop"), 2)
+	require.NoError(t, s.cluster.StartController(s.ctx, false))
+	s.eventually("they are ended all the same", func() bool { return s.slurm("squeue", "-h") == "" && len(s.processes("loop")) == 0 })
+}
+
 func TestAForgottenGangIsNotLost(t *testing.T) {
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
 	s.submit(s.shell("waits", forever), 1)

@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// A leash is a process beside the program. If the program dies, however it does, the kernel
-// closes the pipe between them, and the leash sees to it that no gang stays stopped, and
-// none stays in the queue that nobody would start.
+// A leash is a process beside the program. If the program dies, the kernel closes the pipe
+// between them, and the leash sees to it that no gang stays stopped, and none stays in the
+// queue that nobody would start. If the program closes, and could not end all of its gangs,
+// the leash does.
 type leash struct {
 	process *exec.Cmd
 	pipe    io.WriteCloser
@@ -27,7 +28,8 @@ for pass in 1 2; do
 	done
 	printf "%s\n" "$jobs" | while read -r job state comment; do
 		case " $comment " in *" by=$1 "*) ;; *) continue ;; esac
-		case $state in
+		case $word$state in
+		cancel*) scancel "$job" ;;
 		PENDING | REQUEUE_HOLD | SPECIAL_EXIT | RESV_DEL_HOLD) scancel "$job" ;;
 		*) scancel --signal=CONT "$job.0" ;;
 		esac
@@ -50,11 +52,18 @@ func newLeash(name, partition string, environment []string) (*leash, error) {
 	return l, nil
 }
 
-// close ends the leash, or makes it act if gangs are left.
+// close ends the leash, or has it cancel what is left, for which it may have to wait until
+// slurmctld is back.
 func (l *leash) close(left bool) {
-	if !left {
-		_, _ = io.WriteString(l.pipe, "closed\n")
+	word := "closed\n"
+	if left {
+		word = "cancel\n"
 	}
+	_, _ = io.WriteString(l.pipe, word)
 	_ = l.pipe.Close()
-	_ = l.process.Wait()
+	if left {
+		_ = l.process.Process.Release()
+	} else {
+		_ = l.process.Wait()
+	}
 }

@@ -270,7 +270,8 @@ func forward(id string, err error) error {
 }
 
 // Close cancels all jobs, waits for up to ten seconds until Slurm says that they have ended,
-// and closes Exits, whose last ones may be lost.
+// and closes Exits, whose last ones may be lost. What is left then is cancelled once that can
+// be done, by a process that goes on.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	first := !b.closed
