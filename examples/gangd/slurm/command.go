@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -80,6 +81,7 @@ func (b *Backend) try(ctx context.Context, stdin, name string, arguments ...stri
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Env = b.environment
 	command.WaitDelay = time.Second
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for it
 	var stdout, stderr bytes.Buffer
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	if err := command.Run(); err != nil {

@@ -79,6 +79,7 @@ type Backend struct {
 
 	mu      sync.Mutex
 	closed  bool
+	lost    bool             // a submission failed, and its job may be there all the same
 	gangs   map[string]*gang // that are known
 	jobs    map[*gang]bool   // that Slurm has: also of gangs that did not start
 	hurry   int              // how many wait for a change of state
@@ -323,7 +324,10 @@ func (b *Backend) Close() error {
 	}
 	b.cancel()
 	b.tasks.Wait()
-	b.leash.close(err != nil)
+	b.mu.Lock()
+	lost := b.lost
+	b.mu.Unlock()
+	b.leash.close(err != nil || lost)
 	close(b.exits)
 	return err
 }

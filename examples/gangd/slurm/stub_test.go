@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +40,7 @@ esac`,
 		"sinfo": "cat partitions",
 		"squeue": `case $* in
 *"-o %k") cat comment ;;
+*"-o %A %T %k") cat leash ;;
 *) cat rows ;;
 esac`,
 		"srun":    `shift; for node in $(cat where); do SLURMD_NODENAME=$node "$@"; done`,
@@ -56,6 +59,8 @@ esac`,
 	} {
 		s.write(name, text)
 	}
+	s.write("slurm.conf", "")
+	t.Setenv("SLURM_CONF", filepath.Join(s.folder, "slurm.conf")) // without it a leash does not go on
 	t.Setenv("PATH", s.folder+":/usr/bin:/bin")
 	return s
 }
@@ -161,6 +166,25 @@ func TestASubmissionWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	defer cancel()
 	s.write("refusal", "sbatch: error: Unable to contact slurm controller")
 	require.ErrorIs(t, b.Submit(ctx, backend.Gang{ID: "i", Command: []string{"x"}}, 1), context.DeadlineExceeded)
+}
+
+// A job that slurmctld has taken, while sbatch was not waited for, is cancelled in the end.
+func TestNoJobIsLeftOfASubmissionThatFailed(t *testing.T) {
+	s := newStub(t)
+	b := s.open()
+	s.write("leash", "7 PENDING gangd g - by="+b.name+"\n8 PENDING gangd g - by=ANOTHER\n")
+	s.write("sbatch", "#!/bin/sh\ncut -d' ' -f5 /proc/$$/stat >"+s.folder+"/group; exec sleep 1000")
+	require.NoError(t, os.Chmod(filepath.Join(s.folder, "sbatch"), 0o755))
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, b.Submit(ctx, backend.Gang{ID: "g", Command: []string{"x"}}, 1), context.DeadlineExceeded)
+	require.NoError(t, b.Close())
+	require.Eventually(t, func() bool { return s.calls("scancel 7\n") > 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Zero(t, s.calls("scancel 8\n"))
+
+	group, err := os.ReadFile(filepath.Join(s.folder, "group"))
+	require.NoError(t, err)
+	require.NotEqual(t, strconv.Itoa(syscall.Getpgrp()), strings.TrimSpace(string(group)), "Ctrl-C is for gangd alone")
 }
 
 // slurmctld takes a comment of 1024 bytes.
