@@ -262,7 +262,7 @@ func (b *Backend) Kill(ctx context.Context, id string, grace time.Duration) erro
 		return nil
 	}
 	err = b.signal(ctx, g, "TERM")
-	if err == nil { // continued after the signal, it cannot go on without seeing it
+	if err == nil || gone(err) { // continued after the signal, it cannot go on without seeing it
 		err = b.signal(ctx, g, "CONT")
 	}
 	b.tasks.Go(func() {

@@ -262,7 +262,8 @@ func (b *Backend) see(g *gang) (state, reason string, over bool, changed <-chan 
 	return g.state, g.reason, !b.jobs[g], b.changed
 }
 
-// forward says that a gang has ended where a program of Slurm says so.
+// forward says that a gang has ended where a program of Slurm says so. It also does if a
+// process of the gang has; the others have been signalled then.
 func forward(id string, err error) error {
 	if gone(err) {
 		return fmt.Errorf("slurm: gang %s: %w: %w", id, backend.ErrUnknown, err)

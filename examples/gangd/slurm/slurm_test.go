@@ -324,6 +324,15 @@ func TestAProcessMayEndBeforeTheOthers(t *testing.T) {
 	require.NoError(t, s.Start(s.ctx, "one-left", []int{0, 1}, mebi))
 	require.Less(t, time.Since(begin), 30*time.Second)
 	s.eventually("it has started", func() bool { return s.output("one-left") == "started\n" })
+	if err := s.Stop(s.ctx, "one-left"); !errors.Is(err, backend.ErrUnknown) {
+		require.NoError(t, err)
+	}
+	s.eventually("stopped", s.all("loop", "T", 1))
+	require.NoError(t, s.Kill(s.ctx, "one-left", time.Minute))
+	var failure *slurm.JobError
+	require.ErrorAs(t, s.exit("one-left").Err, &failure)
+	require.Equal(t, 3, failure.Code, "its own")
+	require.Equal(t, "started\nsaved\n", s.output("one-left"))
 }
 
 func TestKillEndsAnything(t *testing.T) {
