@@ -58,12 +58,10 @@ export GANGD_PLACES
 // then in the job's comment. Should Slurm start a job a second time, it does nothing.
 func script(g backend.Gang, processes int, nodes []node) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\nreturn=$(printf '\\r')\n")
+	b.WriteString("#!/bin/sh\n[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] || exit 1\nreturn=$(printf '\\r')\n")
 	if g.Output != "" {
 		fmt.Fprintf(&b, "exec >%s 2>&1\n", quote(g.Output))
 	}
-	b.WriteString(`[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 1
-`)
 	if g.Folder != "" {
 		fmt.Fprintf(&b, "cd -- %s || exit 1\n", quote(g.Folder))
 	}

@@ -46,8 +46,8 @@ const (
 	// Forgotten is the state of a job that Slurm does not know any more, as when slurmctld
 	// was restarted without what it had saved. Whether processes are left is not known.
 	Forgotten = "FORGOTTEN"
-	// Restarted is the state of a job that was cancelled since Slurm had started it again
-	// after it had run.
+	// Restarted is the state of a job that was cancelled since Slurm had started it again, or
+	// put it back into its queue, after it had run.
 	Restarted = "RESTARTED"
 )
 
