@@ -38,16 +38,6 @@ type site struct {
 	more  chan struct{} // closed when exits grow
 }
 
-func needSlurm(t testing.TB) {
-	t.Helper()
-	if err := cluster.Installed(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-}
-
 // long skips a test that takes seconds.
 func long(t *testing.T) {
 	t.Helper()
@@ -66,7 +56,7 @@ func start(t *testing.T, c cluster.Config, config slurm.Config) *site {
 // open is start, and leaves the exits to others.
 func open(t *testing.T, c cluster.Config, config slurm.Config) *site {
 	t.Helper()
-	needSlurm(t)
+	cluster.Need(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)

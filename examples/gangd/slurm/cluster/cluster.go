@@ -81,6 +81,22 @@ func Installed() error {
 	return err
 }
 
+// Need skips a test where Slurm is not installed; where CI=true says that it should be, the
+// test fails.
+func Need(t interface {
+	Helper()
+	Fatal(...any)
+	Skip(...any)
+}) {
+	t.Helper()
+	if err := Installed(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
 func findPrograms() (map[string]string, error) {
 	paths := map[string]string{}
 	for _, name := range programs {

@@ -37,12 +37,7 @@ func TestMain(m *testing.M) {
 
 func needSlurm(t *testing.T) context.Context {
 	t.Helper()
-	if err := cluster.Installed(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	cluster.Need(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
