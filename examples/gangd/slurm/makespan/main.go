@@ -35,9 +35,9 @@ machine.
   paired     gangd: so do pairs, if their shares of the processor, measured, fit together
   together   all at once, without control
 
-Makespan is from the first start to the last end, response from there to each end; both have
-the mean and the sample standard deviation over repeats. The daemons of Slurm and the polls
-of this program share the two processors with the gangs.
+Makespan is from just before the first submission to the last end, response from there to
+each end; both have the mean and the sample standard deviation over repeats. The daemons of
+Slurm and the polls of this program share the two processors with the gangs.
 
   makespan            five repeats (20 minutes, most of them gang: a gang whose job Slurm
                       suspends before it has begun waits a minute or two)
@@ -208,16 +208,6 @@ func (e *experiment) ended(exit backend.Exit) error {
 	return exit.Err
 }
 
-// wait waits for an exit.
-func (e *experiment) wait(ctx context.Context) error {
-	select {
-	case exit := <-e.Exits():
-		return e.ended(exit)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // scheduled leaves it to gangd.
 func scheduled(p scheduler.Policy) func(*experiment, context.Context) error {
 	return func(e *experiment, ctx context.Context) error {
@@ -238,12 +228,19 @@ func (e *experiment) together(ctx context.Context) error {
 	for _, j := range e.jobs {
 		go func() { started <- e.start(ctx, j) }()
 	}
-	var err error
-	for range gangs {
-		err = errors.Join(err, e.wait(ctx))
+	for ended := 0; ended < len(gangs); {
+		var err error
+		select {
+		case err = <-started: // of a gang that has not, no exit is told
+		case exit := <-e.Exits():
+			ended++
+			err = e.ended(exit)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
 	}
-	for range gangs {
-		err = errors.Join(err, <-started)
-	}
-	return err
+	return nil
 }

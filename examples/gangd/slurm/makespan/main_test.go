@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gangkit/gangkit/examples/gangd/slurm"
 	"github.com/gangkit/gangkit/examples/gangd/slurm/cluster"
 	"github.com/gangkit/gangkit/examples/kit/command/commandtest"
 )
@@ -45,6 +48,16 @@ func TestPoliciesRunAllGangs(t *testing.T) {
 		}
 		require.Equal(t, last, makespan)
 	}
+}
+
+func TestAGangThatDoesNotStartIsNotWaitedFor(t *testing.T) {
+	cluster.Need(t)
+	wide := policy{run: func(e *experiment, ctx context.Context) error {
+		e.jobs[1].Processes = 3
+		return e.together(ctx)
+	}}
+	_, err := measure(t.Context(), wide, 4, 1, time.Second)
+	require.ErrorIs(t, err, slurm.ErrGang)
 }
 
 func TestBadFlagsAreRefused(t *testing.T) {
