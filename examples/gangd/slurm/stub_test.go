@@ -187,6 +187,21 @@ func TestNoJobIsLeftOfASubmissionThatFailed(t *testing.T) {
 	require.NotEqual(t, strconv.Itoa(syscall.Getpgrp()), strings.TrimSpace(string(group)), "Ctrl-C is for gangd alone")
 }
 
+// Of two processes one has ended before the other is seen.
+func TestStartDoesNotWaitForWhatHasEnded(t *testing.T) {
+	s := newStub(t)
+	s.write("nodes", "NodeName=a RealMemory=100 State=IDLE Partitions=p\nNodeName=b RealMemory=100 State=IDLE Partitions=p\n")
+	b := s.open()
+	require.NoError(t, b.Submit(t.Context(), backend.Gang{ID: "g", Command: []string{"x"}}, 2))
+	s.row(b, "RUNNING", "g")
+	s.write("usage", "7.0|a|1\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*straggling)
+	defer cancel()
+	require.NoError(t, b.Start(ctx, "g", []int{0, 1}, 1))
+	s.row(b, "COMPLETED", "g")
+	require.NoError(t, s.exit(b).Err)
+}
+
 // slurmctld takes a comment of 1024 bytes.
 func TestLargeGangsFindTheirNodes(t *testing.T) {
 	s := newStub(t)
