@@ -26,6 +26,7 @@ type program struct {
 	slow   time.Duration // that it takes to start
 	half   int           // how often it is stopped, and the answer is lost
 	deaf   int           // how often it cannot be continued
+	old    int           // how often its usage is the last known, from the second time on
 }
 
 // fake is a machine in the time of a testing/synctest bubble. It checks that it is used
@@ -53,6 +54,7 @@ type fakeGang struct {
 	since   time.Time
 	ran     time.Duration
 	timer   *time.Timer
+	last    backend.Usage
 }
 
 func newFake(t *testing.T, nodes int, memory int64, programs map[string]program) *fake {
@@ -221,7 +223,13 @@ func (f *fake) Usage(_ context.Context, id string) (backend.Usage, error) {
 	if err != nil {
 		return backend.Usage{}, err
 	}
-	return g.usage(), nil
+	if g.old == 0 || g.last.Measured.IsZero() {
+		g.last = g.usage()
+		g.last.Measured = time.Now()
+	} else {
+		g.old--
+	}
+	return g.last, nil
 }
 
 var _ backend.Backend = (*fake)(nil)

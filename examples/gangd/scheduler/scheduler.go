@@ -661,6 +661,9 @@ func (s *scheduler) measure(g *gang) error {
 	defer cancel()
 	u, err := s.Backend.Usage(ctx, g.Job.Name)
 	now := time.Now()
+	if !u.Measured.IsZero() && u.Measured.Before(now) {
+		now = u.Measured // what was used until then
+	}
 	if err != nil {
 		s.fault(g, "usage", err)
 		return nil

@@ -283,6 +283,19 @@ func TestShortRunsAreNotBelieved(t *testing.T) {
 	})
 }
 
+// Where the machine does not answer, a gang is not thought idle.
+func TestAnOldMeasurementIsNotOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1, 100*mb, map[string]program{"A": {run: 4 * time.Second, share: .8, old: 3}, "B": {run: 4 * time.Second, share: .9}})
+		_, log := run(t, f, scheduler.Config{Policy: scheduler.Strict}, job("A", 1, mb), job("B", 1, mb))
+		for _, r := range log {
+			if r.Message == "quantum" && r.Number > 2 && r.Gangs[0].Job == "A" {
+				assert.InDelta(t, .8, r.Gangs[0].Share, 1e-9)
+			}
+		}
+	})
+}
+
 // Memory is estimated from the history before all else, and eq. (1) holds.
 func TestMemoryDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
