@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,8 +174,9 @@ func (b *Backend) start(ctx context.Context, g *gang, nodes []int, memory int64)
 	return b.launched(ctx, g, job)
 }
 
-// launched waits until the processes of a job run. A signal before would be lost. Some may
-// have ended before others began, so that it also returns when no more come.
+// launched waits until the processes of a job run. A signal before would be lost. If one has
+// ended already, sstat says nothing of the others, so that it also returns a while after the
+// step has been created and no more have been seen.
 func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 	b.expect(1)
 	defer b.expect(-1)
@@ -192,13 +194,20 @@ func (b *Backend) launched(ctx context.Context, g *gang, job string) error {
 		case <-changed:
 		}
 	}
-	most, since := 0, time.Now() // that ran at the same time, and when that was first seen
+	most, since := -1, time.Now() // how many were seen, -1 without a step, and when that began
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		out, _ := b.try(ctx, "", "sstat", "-n", "-P", "-i", "-j", job+".0")
-		if n := parseProcesses(out); n > most {
+		n := parseProcesses(out)
+		if n == 0 && most < 0 {
+			steps, _ := b.try(ctx, "", "squeue", "-h", "-s", "-o", "%i", "-j", job)
+			if !slices.Contains(strings.Fields(steps), job+".0") {
+				n = -1
+			}
+		}
+		if n > most {
 			most, since = n, time.Now()
 		}
-		if most >= g.processes || most > 0 && time.Since(since) > straggling {
+		if most >= g.processes || most >= 0 && time.Since(since) > straggling {
 			return nil
 		}
 		if state, _, over, _ := b.see(g); over || !running(state) {
@@ -314,8 +323,8 @@ func (b *Backend) gone(g *gang, wait time.Duration) bool {
 
 // Usage asks Slurm what a gang uses now. It knows the processor time of all, in whole
 // seconds, and the average and the most memory of a process, but not that of each: the
-// former stands for all of Resident, the latter for all of Peak. If it does not answer, the
-// usage is the last known.
+// former stands for all of Resident, the latter for all of Peak. If it does not answer, as
+// when one of the processes has ended, the usage is the last known.
 func (b *Backend) Usage(ctx context.Context, id string) (backend.Usage, error) {
 	b.mu.Lock()
 	g := b.gangs[id]

@@ -41,6 +41,7 @@ esac`,
 		"squeue": `case $* in
 *"-o %k") cat comment ;;
 *"-o %A %T %k") cat leash ;;
+*" -s "*) cat steps ;;
 *) cat rows ;;
 esac`,
 		"srun":    `shift; for node in $(cat where); do SLURMD_NODENAME=$node "$@"; done`,
@@ -55,7 +56,7 @@ esac`,
 	for name, text := range map[string]string{
 		"version": "slurm 23.11.1", "config": "AccountingStorageType = accounting_storage/slurmdbd\n",
 		"nodes":      "NodeName=a NodeAddr=a RealMemory=100 State=IDLE Partitions=p\n",
-		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "records": "", "usage": "", "job": "", "refusal": "",
+		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "records": "", "usage": "", "job": "", "steps": "", "refusal": "",
 	} {
 		s.write(name, text)
 	}
@@ -194,7 +195,7 @@ func TestStartDoesNotWaitForWhatHasEnded(t *testing.T) {
 	b := s.open()
 	require.NoError(t, b.Submit(t.Context(), backend.Gang{ID: "g", Command: []string{"x"}}, 2))
 	s.row(b, "RUNNING", "g")
-	s.write("usage", "7.0|a|1\n")
+	s.write("steps", "7.batch\n7.0\n") // sstat then knows nothing of the step
 	ctx, cancel := context.WithTimeout(t.Context(), 3*straggling)
 	defer cancel()
 	require.NoError(t, b.Start(ctx, "g", []int{0, 1}, 1))
