@@ -26,7 +26,8 @@
 // not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one
 // that Slurm has requeued, held or started again all the same is cancelled. A job that slurmctld does not know
 // any more, twice in a row, has ended with [Forgotten]. While slurmctld or munge are down,
-// commands are tried again for as long as their context allows.
+// commands are tried again for as long as their context allows; signals for ten seconds,
+// since it may be that only a node of that gang is down.
 //
 // When a process fails, the others of its gang are ended. When gangd dies, however it does, a
 // process beside it continues what is stopped, for Slurm would leave it so for ever, and

@@ -60,6 +60,23 @@ func TestANodeThatDiesEndsItsGangs(t *testing.T) {
 	require.NoError(t, s.Stop(s.ctx, "elsewhere"))
 }
 
+// Slurm takes a while to find out that a node is down.
+func TestADeadNodeDoesNotHoldUpTheOthers(t *testing.T) {
+	long(t)
+	s := start(t, cluster.Config{Nodes: 2, Settings: []string{"SlurmdTimeout=300"}}, slurm.Config{})
+	s.run(s.shell("on-it", forever), mebi, 0, 1)
+	s.eventually("both have started", func() bool { return strings.Count(s.output("on-it"), "started") == 2 })
+	require.NoError(t, s.cluster.KillNode(1))
+	begin := time.Now()
+	err := s.Stop(s.ctx, "on-it")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, backend.ErrUnknown, "some of it may run on")
+	require.Less(t, time.Since(begin), 30*time.Second)
+	s.eventually("what there is has stopped", s.all("loop", "T", 1))
+	s.slurm("scontrol", "update", "NodeName=n2", "State=DOWN", "Reason=no power")
+	require.Equal(t, "NODE_FAIL", s.failure("on-it").State)
+}
+
 func TestADaemonThatDiesAndComesBackHarmsNoGang(t *testing.T) {
 	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})

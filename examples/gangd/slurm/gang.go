@@ -248,8 +248,11 @@ func (b *Backend) control(ctx context.Context, id, signal string) error {
 }
 
 // signal sends a signal to the processes of a gang, and returns when all nodes have done it.
-// Of a signal for the job, and not the step, Slurm does not say that.
+// Of a signal for the job, and not the step, Slurm does not say that. A node that is down
+// must not hold up all gangs, so that it is given up soon.
 func (b *Backend) signal(ctx context.Context, g *gang, signal string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	_, err := b.run(ctx, "scancel", "--signal="+signal, strconv.FormatInt(g.job, 10)+".0")
 	return err
 }
