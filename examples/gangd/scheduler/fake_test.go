@@ -26,6 +26,7 @@ type program struct {
 	slow   time.Duration // that it takes to start
 	half   int           // how often it is stopped, and the answer is lost
 	deaf   int           // how often it cannot be continued
+	polite time.Duration // that it takes to ask it to end
 	old    int           // how often its usage is the last known, from the second time on
 }
 
@@ -212,6 +213,9 @@ func (f *fake) Kill(_ context.Context, id string, grace time.Duration) error {
 	}
 	assert.False(f.t, g.killed, "%s is killed twice", id)
 	g.killed = true
+	f.mu.Unlock()
+	time.Sleep(g.polite)
+	f.mu.Lock()
 	time.AfterFunc(grace/2, func() { f.end(id, errors.New("killed")) })
 	return nil
 }

@@ -415,7 +415,7 @@ func (s *scheduler) quantum() error {
 			return err
 		}
 		if g.Job.Limit > 0 && g.time(time.Now()) >= g.Job.Limit {
-			s.kill(g, "time limit")
+			s.kill("time limit", g)
 		}
 	}
 	s.runs = s.runs[:0]
@@ -700,24 +700,27 @@ func (s *scheduler) measure(g *gang) error {
 	return nil
 }
 
-// kill has a gang ended. Its nodes are its own until it has.
-func (s *scheduler) kill(g *gang, why string) {
-	ctx, cancel := s.call()
-	defer cancel()
-	g.ran = g.time(time.Now())
-	g.state = ending
-	s.Log.Info("killed", "job", g.Job.Name, "why", why)
-	s.fault(g, "kill", s.Backend.Kill(ctx, g.Job.Name, s.Grace))
+// kill has gangs ended. Their nodes are their own until they have.
+func (s *scheduler) kill(why string, gangs ...*gang) {
+	for _, g := range gangs {
+		g.ran, g.state = g.time(time.Now()), ending
+		s.Log.Info("killed", "job", g.Job.Name, "why", why)
+	}
+	for i, err := range s.each(gangs, func(ctx context.Context, g *gang) error { return s.Backend.Kill(ctx, g.Job.Name, s.Grace) }) {
+		s.fault(gangs[i], "kill", err)
+	}
 }
 
 // abandon ends everything, and waits until nothing is left.
 func (s *scheduler) abandon() error {
 	s.Log.Warn("interrupted", "in_matrix", s.slots.Len(), "waiting", s.queue.Len(), "to_come", len(s.to))
+	var left []*gang
 	for _, name := range slices.Sorted(maps.Keys(s.gangs)) {
 		if g := s.gangs[name]; g.state != ending {
-			s.kill(g, "gangd ends")
+			left = append(left, g)
 		}
 	}
+	s.kill("gangd ends", left...)
 	late := time.After(s.Grace + time.Minute)
 	for len(s.gangs) > 0 {
 		select {

@@ -438,6 +438,19 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
+func TestAllAreAskedToEndAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := program{polite: 50 * time.Second}
+		f := newFake(t, 1, 100*mb, map[string]program{"A": busy, "B": busy, "C": busy})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		result, err := scheduler.Run(ctx, []scheduler.Job{job("A", 1, mb), job("B", 1, mb), job("C", 1, mb)}, scheduler.Config{Backend: f})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Empty(t, f.gangs)
+		assert.Less(t, result.Time, time.Minute)
+	})
+}
+
 func TestBadInput(t *testing.T) {
 	f := newFake(t, 1, mb, nil)
 	good := job("a", 1, 0)
