@@ -22,7 +22,8 @@
 // such jobs are RUNNING. Start returns when all processes are there, because Slurm loses a
 // signal that comes before.
 //
-// One squeue every [Config.Period] tells of all jobs. What happens to a job that gangd has
+// One squeue every [Config.Period] tells of all jobs; when gangd has started or ended one, the
+// first few come sooner. What happens to a job that gangd has
 // not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one
 // that Slurm has requeued, held or started again all the same is cancelled. A job that slurmctld does not know
 // any more, twice in a row, has ended with [Forgotten]. While slurmctld or munge are down,

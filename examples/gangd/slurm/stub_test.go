@@ -203,6 +203,22 @@ func TestStartDoesNotWaitForWhatHasEnded(t *testing.T) {
 	require.NoError(t, s.exit(b).Err)
 }
 
+// A gang that Slurm does not start costs slurmctld little.
+func TestWhatIsWaitedForIsAskedLessAndLessOften(t *testing.T) {
+	s := newStub(t)
+	b, err := New(Config{Period: time.Minute})
+	require.NoError(t, err)
+	s.row(b, "PENDING", "g")
+	s.submit(b)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	before := s.calls("squeue")
+	require.ErrorIs(t, b.Start(ctx, "g", []int{0}, 1), context.DeadlineExceeded)
+	require.InDelta(t, 6, s.calls("squeue")-before, 3)
+	s.row(b, "CANCELLED", "g")
+	require.NoError(t, b.Close())
+}
+
 // slurmctld takes a comment of 1024 bytes.
 func TestLargeGangsFindTheirNodes(t *testing.T) {
 	s := newStub(t)

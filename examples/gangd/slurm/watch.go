@@ -28,19 +28,22 @@ func (b *Backend) submitted(which func(*gang) bool) []*gang {
 // atOnce is how many jobs one command may name: an argument has at most 128 KiB.
 const atOnce = 5000
 
-// watch asks for the state of all jobs, every period.
+// watch asks for the state of all jobs, every period, and more often at first when a change
+// is expected.
 func (b *Backend) watch() {
+	wait := hurried
 	for {
 		b.mu.Lock()
 		period := b.config.Period
 		if b.hurry > 0 {
-			period = min(period, hurried)
+			period, wait = min(period, wait), min(2*wait, period)
 		}
 		b.mu.Unlock()
 		select {
 		case <-b.context.Done():
 			return
 		case <-b.wake:
+			wait = hurried
 		case <-time.After(period):
 		}
 		for gangs := range slices.Chunk(b.submitted(func(*gang) bool { return true }), atOnce) {
