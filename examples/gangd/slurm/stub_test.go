@@ -126,6 +126,18 @@ func TestTheAccountingKnowsMoreThanSamples(t *testing.T) {
 	require.False(t, exit.Usage.Measured.IsZero())
 }
 
+func TestTheAccountingMayBeLate(t *testing.T) {
+	s := newStub(t)
+	b := s.open()
+	s.write("records", "7|RUNNING|0:0||00:00\n7.0|COMPLETED|0:0|0|00:01.047\n")
+	s.write("job", "JobId=7 JobName=g JobState=FAILED ExitCode=3:0\n")
+	s.submit(b)
+	s.row(b, "FAILED", "g")
+	exit := s.exit(b)
+	require.Equal(t, &JobError{Job: 7, State: "FAILED", Code: 3}, exit.Err)
+	require.Equal(t, 1047*time.Millisecond, exit.Usage.CPU)
+}
+
 func TestTheAccountingKnowsForgottenJobs(t *testing.T) {
 	s := newStub(t)
 	b := s.open()

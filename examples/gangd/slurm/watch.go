@@ -105,18 +105,21 @@ func (b *Backend) look(gangs []*gang) {
 func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 	records := map[int64]record{}
 	if b.accounting {
-		// What has just ended may not be there yet.
-		if out, err := b.try(ctx, "", "sacct", "-n", "-P", "-o", recordFormat, "-j", numbers(gangs)); err == nil {
+		// What has just ended may not be there yet, or as if it ran. Nobody must wait for a
+		// slurmdbd that is slow.
+		ask, cancel := context.WithTimeout(ctx, patience/2)
+		if out, err := b.try(ask, "", "sacct", "-n", "-P", "-o", recordFormat, "-j", numbers(gangs)); err == nil {
 			records = parseRecords(out)
 		}
+		cancel()
 	}
 	for _, g := range gangs {
-		r, known := records[g.job]
+		r := records[g.job]
 		failure := &JobError{Job: g.job, State: g.state, Code: r.code, Signal: r.signal}
 		if g.state == Forgotten && ended(r.state) {
 			failure.State = r.state
 		}
-		if g.state == "FAILED" && !known {
+		if g.state == "FAILED" && !ended(r.state) {
 			if out, err := b.try(ctx, "", "scontrol", "show", "job", "-o", strconv.FormatInt(g.job, 10)); err == nil {
 				failure.Code, failure.Signal, _ = parseStatus(fields(out)["ExitCode"])
 			}
@@ -129,7 +132,7 @@ func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 		if failure.State != "COMPLETED" {
 			exit.Err = failure
 		}
-		if r.peak > 0 { // the accounting knows the end, and the last sample does not
+		if r.peak > 0 || r.cpu > 0 { // the accounting knows the end, and the last sample does not
 			exit.Usage.CPU = max(exit.Usage.CPU, r.cpu)
 			exit.Usage.Peak = repeat(max(r.peak, g.peak), g.processes)
 			if exit.Usage.Resident == nil {
