@@ -104,6 +104,7 @@ type gang struct {
 	missing int // times in a row that Slurm did not know it
 	killed  bool
 	again   bool // Slurm has started it a second time
+	reused  bool // another job has its number
 	usage   backend.Usage
 	peak    int64 // of a process
 }

@@ -145,6 +145,11 @@ func TestTheAccountingKnowsForgottenJobs(t *testing.T) {
 	s.submit(b)
 	require.NoError(t, s.exit(b).Err)
 
+	s.write("rows", "7|COMPLETED|x|None|a stranger's\n")
+	s.submit(b)
+	require.Equal(t, &JobError{Job: 7, State: Forgotten}, s.exit(b).Err)
+
+	s.write("rows", "")
 	s.write("records", "7|RUNNING|0:0||00:00\n")
 	s.submit(b)
 	require.Equal(t, &JobError{Job: 7, State: Forgotten}, s.exit(b).Err)

@@ -78,6 +78,7 @@ func (b *Backend) look(gangs []*gang) {
 	for _, g := range gangs {
 		r, ok := rows[g.job]
 		if !ok || !b.belongs(r.comment, g.ID) { // numbers can be given again
+			g.reused = g.reused || ok
 			if g.missing++; g.missing > 1 {
 				g.state = Forgotten
 				over = append(over, g)
@@ -115,6 +116,9 @@ func (b *Backend) finish(ctx context.Context, gangs []*gang) {
 	}
 	for _, g := range gangs {
 		r := records[g.job]
+		if g.reused {
+			r = record{}
+		}
 		failure := &JobError{Job: g.job, State: g.state, Code: r.code, Signal: r.signal}
 		if g.state == Forgotten && ended(r.state) {
 			failure.State = r.state
