@@ -30,9 +30,11 @@
 // commands are tried again for as long as their context allows; signals for ten seconds,
 // since it may be that only a node of that gang is down.
 //
-// When a process fails, the others of its gang are ended. When gangd dies, however it does, a
-// process beside it continues what is stopped, for Slurm would leave it so for ever, and
-// cancels what has not started.
+// When a process fails, the others of its gang are ended. When gangd dies, a process beside
+// it continues what is stopped, for Slurm would leave it so for ever, and cancels what has
+// not started, as soon as slurmctld answers. That needs the process to survive gangd: it does
+// not where both are ended together, as by systemd with KillMode=control-group, at a logout
+// with KillUserProcesses=yes, or with the machine.
 //
 // # What a process finds
 //

@@ -21,10 +21,9 @@ const leashed = `
 read -r word
 [ "$word" != closed ] || exit 0
 for pass in 1 2; do
-	for try in $(seq 60); do
-		jobs=$(squeue -h -a -p "$2" -o "%A %T %k") && break
+	until jobs=$(squeue -h -a -p "$2" -o "%A %T %k"); do
 		[ -z "$SLURM_CONF" ] || [ -e "$SLURM_CONF" ] || exit
-		sleep 1
+		sleep 5
 	done
 	printf "%s\n" "$jobs" | while read -r job state comment; do
 		case " $comment " in *" by=$1 "*) ;; *) continue ;; esac

@@ -40,7 +40,7 @@ esac`,
 		"sinfo": "cat partitions",
 		"squeue": `case $* in
 *"-o %k") cat comment ;;
-*"-o %A %T %k") cat leash ;;
+*"-o %A %T %k") [ ! -e down ] && cat leash ;;
 *" -s "*) cat steps ;;
 *) cat rows ;;
 esac`,
@@ -196,7 +196,10 @@ func TestNoJobIsLeftOfASubmissionThatFailed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, b.Submit(ctx, backend.Gang{ID: "g", Command: []string{"x"}}, 1), context.DeadlineExceeded)
+	s.write("down", "") // slurmctld is, for a while
 	require.NoError(t, b.Close())
+	require.Eventually(t, func() bool { return s.calls("squeue -h -a -p p -o %A") > 0 }, 30*time.Second, 10*time.Millisecond)
+	require.NoError(t, os.Remove(filepath.Join(s.folder, "down")))
 	require.Eventually(t, func() bool { return s.calls("scancel 7\n") > 0 }, 30*time.Second, 10*time.Millisecond)
 	require.Zero(t, s.calls("scancel 8\n"))
 
