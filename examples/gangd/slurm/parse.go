@@ -74,8 +74,11 @@ func parseNodes(s, partition string) ([]node, error) {
 			address = f["NodeName"]
 		}
 		usable := true
-		for state := range strings.SplitSeq(strings.TrimRight(f["State"], "*~#!%$@^-"), "+") {
-			switch state {
+		for state := range strings.SplitSeq(f["State"], "+") {
+			if strings.HasSuffix(state, "*") { // it does not answer
+				usable = false
+			}
+			switch strings.TrimRight(state, "*~#!%$@^-") {
 			case "DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "FUTURE", "UNKNOWN", "INVAL", "NOT_RESPONDING":
 				usable = false
 			}

@@ -49,6 +49,10 @@ func TestNodes(t *testing.T) {
 			fmt.Sprintf(form, "d", "IDLE+DRAIN", "batch")+
 			fmt.Sprintf(form, "e", "DOWN*", "batch")+
 			fmt.Sprintf(form, "f", "ALLOCATED*+NOT_RESPONDING", "batch")+
+			fmt.Sprintf(form, "h", "DOWN*+CLOUD", "batch")+ // before 21.08
+			fmt.Sprintf(form, "i", "DRAINED~+POWER", "batch")+
+			fmt.Sprintf(form, "j", "IDLE*", "batch")+
+			fmt.Sprintf(form, "k", "IDLE~+CLOUD", "batch")+
 			"NodeName=g RealMemory=0 State=IDLE Partitions=batch\nNo nodes in the system\n\n", "batch")
 	require.NoError(t, err)
 	memory := int64(976 << 20)
@@ -58,6 +62,10 @@ func TestNodes(t *testing.T) {
 		{backend.Node{Name: "d", Memory: memory}, "10.0.0.1", false},
 		{backend.Node{Name: "e", Memory: memory}, "10.0.0.1", false},
 		{backend.Node{Name: "f", Memory: memory}, "10.0.0.1", false},
+		{backend.Node{Name: "h", Memory: memory}, "10.0.0.1", false},
+		{backend.Node{Name: "i", Memory: memory}, "10.0.0.1", false},
+		{backend.Node{Name: "j", Memory: memory}, "10.0.0.1", false},
+		{backend.Node{Name: "k", Memory: memory}, "10.0.0.1", true},
 		{backend.Node{Name: "g"}, "g", true},
 	}, nodes)
 	for _, wrong := range []string{"", "x", "-1", "8796093022208", "99999999999999999999"} {
