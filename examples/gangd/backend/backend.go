@@ -62,8 +62,8 @@ type Backend interface {
 	Submit(ctx context.Context, g Gang, processes int) error
 	// Start starts a gang that was submitted, rank i on nodes[i], with an estimate of
 	// the memory of each process, bytes, which the back end may enforce. It runs
-	// from then on, until it is stopped. After an error nothing of the gang is left,
-	// it is no longer known, and Exits does not tell of it.
+	// from then on, until it is stopped. After an error nothing of the gang is left, or
+	// will be soon, it is no longer known, and Exits does not tell of it.
 	Start(ctx context.Context, id string, nodes []int, memory int64) error
 	// Stop stops all processes of a running gang, and returns when they do not run.
 	Stop(ctx context.Context, id string) error
