@@ -176,7 +176,7 @@ func (b *Backend) discover() error {
 	}
 	storage := parseSettings(settings)["AccountingStorageType"]
 	b.accounting = storage != "" && storage != "(null)" && !strings.HasSuffix(storage, "/none")
-	partitions, err := b.run(ctx, "sinfo", "-h", "-o", "%P")
+	partitions, err := b.run(ctx, "sinfo", "-h", "-a", "-o", "%P")
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (b *Backend) discover() error {
 	if !known {
 		return fmt.Errorf("no partition %q among %q: %w", b.config.Partition, strings.Fields(partitions), ErrConfig)
 	}
-	nodes, err := b.run(ctx, "scontrol", "show", "nodes", "-o")
+	nodes, err := b.run(ctx, "scontrol", "-a", "show", "nodes", "-o")
 	if err != nil {
 		return err
 	}

@@ -30,14 +30,14 @@ func newStub(t *testing.T) stub {
 		"scontrol": `case "$1 $2" in
 "--version "*) cat version ;;
 "show config") cat config ;;
-"show nodes") cat nodes ;;
+"-a show") cat nodes ;;
 "show job") cat job ;;
 "update "*)
 	for word; do
 		case $word in Comment=*) word=${word#*=}; printf "%s\n" "$word" >comment; [ ${#word} -le 1024 ] ;; esac
 	done ;;
 esac`,
-		"sinfo": "cat partitions",
+		"sinfo": `case $* in *-a*) cat partitions ;; esac`, // that are hidden
 		"squeue": `case $* in
 *"-o %k") cat comment ;;
 *"-o %A %T %k") [ ! -e down ] && cat leash ;;
