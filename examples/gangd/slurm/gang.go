@@ -50,7 +50,7 @@ func (b *Backend) Submit(ctx context.Context, submitted backend.Gang, processes 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g.job = job; err != nil {
-		b.lost = true
+		b.lost = b.lost || !errors.Is(err, ErrGang)
 		delete(b.gangs, g.ID)
 		return err
 	}

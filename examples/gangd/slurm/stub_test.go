@@ -25,7 +25,12 @@ type stub struct {
 }
 
 func newStub(t *testing.T) stub {
-	s := stub{t, t.TempDir()}
+	folder, err := os.MkdirTemp("", "gangd-stub-")
+	require.NoError(t, err)
+	t.Cleanup(func() { // a leash may still write there
+		require.Eventually(t, func() bool { return os.RemoveAll(folder) == nil }, 30*time.Second, time.Millisecond)
+	})
+	s := stub{t, folder}
 	for name, script := range map[string]string{
 		"scontrol": `case "$1 $2" in
 "--version "*) cat version ;;
@@ -50,7 +55,7 @@ esac`,
 		"scancel": "true",
 		"sbatch":  "cat >script; cat refusal >&2; [ ! -s refusal ] && cat submitted",
 	} {
-		s.write(name, "#!/bin/sh\ncd "+s.folder+"\necho "+name+` "$@" >>calls`+"\n"+script+"\n")
+		s.write(name, "#!/bin/sh\ncd "+s.folder+" || exit 1\necho "+name+` "$@" >>calls`+"\n"+script+"\n")
 		require.NoError(t, os.Chmod(filepath.Join(s.folder, name), 0o755))
 	}
 	for name, text := range map[string]string{
