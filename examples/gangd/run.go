@@ -91,7 +91,7 @@ func parseRun(args []string) (*runOptions, error) {
 	policy := f.String("policy", string(scheduler.Paired), "`name` of the policy: paired, strict or fcfs")
 	f.DurationVar(&o.config.Quantum, "quantum", 500*time.Millisecond, "`time` that a slot runs")
 	f.Float64Var(&o.config.Factor, "C", 1, "C of eq. (1), a `factor` of each node's memory; +Inf admits all")
-	f.IntVar(&o.config.MaxSlots, "slots", 0, "bound of the multiprogramming level (default: none)")
+	f.IntVar(&o.config.MaxSlots, "slots", 0, "bound of the multiprogramming level (default: none; slurm: n of the partition's OverSubscribe=FORCE:n)")
 	f.DurationVar(&o.config.Grace, "grace", 5*time.Second, "`time` that processes have to end when they are told to")
 	memory := f.String("default-memory", "64 MiB", "`amount` for a process of which nothing is known")
 	f.StringVar(&o.backend, "backend", "local", "`name` of where jobs run: local or slurm")
@@ -156,7 +156,11 @@ func newBackend(o *runOptions) (backend.Backend, error) {
 	case "local":
 		return local.New(o.local)
 	case "slurm":
-		return slurm.New(o.slurm)
+		b, err := slurm.New(o.slurm)
+		if err == nil && o.config.MaxSlots == 0 {
+			o.config.MaxSlots = b.Share()
+		}
+		return b, err
 	default:
 		return nil, command.Input(fmt.Errorf("-backend %q: want local or slurm", o.backend))
 	}

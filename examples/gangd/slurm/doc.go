@@ -50,9 +50,10 @@
 //
 //   - SelectTypeParameters with memory, such as CR_CPU_Memory; without it estimates are not
 //     enforced.
-//   - OverSubscribe=FORCE:n for the partition, n being the slots of gangd's matrix: gangs
-//     that take turns are allocated the same processors all the time. With OverSubscribe=NO
-//     only one gang at a time fits on a processor, and Start waits for it.
+//   - OverSubscribe=FORCE:n for the partition: gangs that take turns are allocated the same
+//     processors all the time, so that on nodes of one processor a matrix can have n slots
+//     ([Backend.Share]). Slurm does not start a gang of a further one, while the others stand
+//     still, and it is cancelled when the time of Start is over.
 //   - JobAcctGatherType=jobacct_gather/linux or cgroup, for Usage. What sstat says is fresh: it
 //     looks when asked. Without it there is no usage, and gangd has no history.
 //   - AccountingStorageType, if there is one, is used for what a job has used in all. Without

@@ -47,6 +47,17 @@ func fields(line string) map[string]string {
 	return values
 }
 
+// parseShare reads how many jobs a processor may be allocated to at a time, from scontrol
+// show partition -o: OverSubscribe=FORCE:4, YES:4, NO or EXCLUSIVE.
+func parseShare(s string) int {
+	_, number, _ := strings.Cut(fields(s)["OverSubscribe"], ":")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
 type node struct {
 	backend.Node
 	address string

@@ -76,6 +76,12 @@ func TestNodes(t *testing.T) {
 	require.ErrorIs(t, err, errFormat)
 }
 
+func TestShares(t *testing.T) {
+	for s, want := range map[string]int{"FORCE:4": 4, "YES:3": 3, "NO": 1, "EXCLUSIVE": 1, "FORCE:0": 1, "FORCE:x": 1, "": 1} {
+		require.Equal(t, want, parseShare("PartitionName=p QoS=N/A\tOverSubscribe="+s+" OverTimeLimit=NONE\n"))
+	}
+}
+
 func TestRows(t *testing.T) {
 	got := parseRows("1|PENDING|N/A|Resources|gangd a u\n" +
 		"2|RUNNING|2026-11-21T04:22:18|None|of|some\n3|COMPLETED|x|None|lines|\n" +

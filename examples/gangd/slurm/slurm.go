@@ -70,6 +70,7 @@ type Backend struct {
 	name        string   // in the comments of its jobs
 	leash       *leash
 	accounting  bool // sacct knows jobs that have ended
+	share       int  // how many gangs a processor may be allocated to
 	exits       chan backend.Exit
 
 	context context.Context // of all that goes on by itself; ends with Close
@@ -192,6 +193,11 @@ func (b *Backend) discover() error {
 	if !known {
 		return fmt.Errorf("no partition %q among %q: %w", b.config.Partition, strings.Fields(partitions), ErrConfig)
 	}
+	partition, err := b.run(ctx, "scontrol", "-a", "show", "partition", "-o", b.config.Partition)
+	if err != nil {
+		return err
+	}
+	b.share = parseShare(partition)
 	nodes, err := b.run(ctx, "scontrol", "-a", "show", "nodes", "-o")
 	if err != nil {
 		return err
@@ -219,6 +225,11 @@ func (b *Backend) Nodes() []backend.Node {
 	}
 	return nodes
 }
+
+// Share is how many gangs may have the same processor, by OverSubscribe of the partition. A
+// matrix with more slots has gangs that Slurm does not start, if its nodes have a processor
+// each.
+func (b *Backend) Share() int { return b.share }
 
 // Exits tells of gangs that have ended, within a period after Slurm knows.
 func (b *Backend) Exits() <-chan backend.Exit { return b.exits }

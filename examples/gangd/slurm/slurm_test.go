@@ -210,6 +210,8 @@ func TestNodesAreThoseOfThePartition(t *testing.T) {
 		Settings: []string{"PartitionName=other Nodes=n2"}}, slurm.Config{})
 	require.Equal(t, []backend.Node{{Name: "n1", Memory: 700 * mebi}, {Name: "n2", Memory: 700 * mebi}, {Name: "n3", Memory: 700 * mebi}}, s.Nodes())
 
+	require.Equal(t, 4, s.Share())
+
 	s.slurm("scontrol", "update", "NodeName=n3", "State=drain", "Reason=NodeName=n9 Partitions=other")
 	for partition, want := range map[string][]string{"": {"n1", "n2"}, "batch": {"n1", "n2"}, "other": {"n2"}} {
 		b, err := slurm.New(slurm.Config{Conf: s.cluster.Conf(), Partition: partition})
@@ -219,6 +221,7 @@ func TestNodesAreThoseOfThePartition(t *testing.T) {
 			names = append(names, n.Name)
 		}
 		require.Equal(t, want, names)
+		require.Equal(t, partition == "other", b.Share() == 1)
 		require.NoError(t, b.Close())
 		require.NoError(t, b.Close(), "again")
 	}

@@ -35,7 +35,7 @@ func newStub(t *testing.T) stub {
 		"scontrol": `case "$1 $2" in
 "--version "*) cat version ;;
 "show config") cat config ;;
-"-a show") cat nodes ;;
+"-a show") [ $3 = partition ] || cat nodes ;;
 "show job") cat job ;;
 "update "*)
 	for word; do
