@@ -100,6 +100,10 @@ func parseRun(args []string) (*runOptions, error) {
 	death := f.String("on-death", string(local.Continue), "local: `what` becomes of jobs when gangd is killed: continue or kill")
 	f.StringVar(&o.slurm.Partition, "partition", "", "slurm: `name` of the partition (default: Slurm's)")
 	f.Float64Var(&o.slurm.Margin, "margin", 0, "slurm: `part` of an estimate that is requested on top of it")
+	f.Func("sbatch", "slurm: further `option` of sbatch, such as --account=physics; may be repeated", func(option string) error {
+		o.slurm.Options = append(o.slurm.Options, option)
+		return nil
+	})
 	f.StringVar(&o.history, "history", "", "learn how much memory jobs use, and keep it in `file`")
 	f.StringVar(&o.log, "log", "", "write every decision as a line of JSON into `file`; - is standard error")
 	f.StringVar(&o.socket, "socket", defaultSocket(), "answer gangd status at this Unix `socket`")
