@@ -34,7 +34,8 @@ func parseSettings(s string) map[string]string {
 }
 
 // fields reads "Key=value Key=value", as scontrol -o prints one thing. Of a key that is
-// there twice the first counts: free text comes late.
+// there twice the first counts: most free text comes late, but names, such as a job's, do
+// not, and should be without spaces.
 func fields(line string) map[string]string {
 	values := map[string]string{}
 	for word := range strings.FieldsSeq(line) {

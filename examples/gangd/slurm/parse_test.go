@@ -298,7 +298,7 @@ func FuzzQuote(f *testing.F) {
 		}
 		quoted := quote(s)
 		require.NotContains(t, quoted, "\r")
-		out, err := exec.Command("/bin/sh", "-c", "return=$(printf '\\r'); printf %s "+quoted).CombinedOutput()
+		out, err := exec.Command("/bin/sh", "-c", "GANGD_RETURN=$(printf '\\r'); printf %s "+quoted).CombinedOutput()
 		require.NoError(t, err)
 		require.Equal(t, s, string(out))
 	})

@@ -14,20 +14,20 @@ import (
 // in which a line ends with a carriage return, so that it has to come from a variable.
 func quote(s string) string {
 	s = strings.ReplaceAll(s, "'", `'\''`)
-	s = strings.ReplaceAll(s, "\r", `'"$return"'`)
+	s = strings.ReplaceAll(s, "\r", `'"$GANGD_RETURN"'`)
 	return "'" + s + "'"
 }
 
 // launcher runs on every node: it finds what is said of the node in GANGD_PLACES, a list of
 // name:rank:index, and becomes the process of the gang.
 const launcher = `set -f
-for place in $GANGD_PLACES; do
-	case $place in
-	address=*) GANGD_ADDRESS=${place#*=} ;;
-	"$SLURMD_NODENAME":*) place=${place#*:} GANGD_RANK=${place%:*} GANGD_NODE=${place#*:} ;;
+for GANGD_PLACE in $GANGD_PLACES; do
+	case $GANGD_PLACE in
+	address=*) GANGD_ADDRESS=${GANGD_PLACE#*=} ;;
+	"$SLURMD_NODENAME":*) GANGD_PLACE=${GANGD_PLACE#*:} GANGD_RANK=${GANGD_PLACE%:*} GANGD_NODE=${GANGD_PLACE#*:} ;;
 	esac
 done
-unset place GANGD_PLACES
+unset GANGD_PLACE GANGD_PLACES
 export GANGD_ADDRESS GANGD_RANK GANGD_NODE
 exec "$@"`
 
@@ -58,7 +58,7 @@ export GANGD_PLACES
 // then in the job's comment. Should Slurm start a job a second time, it does nothing.
 func script(g backend.Gang, processes int, nodes []node) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] || exit 1\nreturn=$(printf '\\r')\n")
+	b.WriteString("#!/bin/sh\n[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] || exit 1\nGANGD_RETURN=$(printf '\\r')\n")
 	if g.Output != "" {
 		fmt.Fprintf(&b, "exec >%s 2>&1\n", quote(g.Output))
 	}
@@ -97,7 +97,7 @@ func check(g backend.Gang) error {
 		}
 	}
 	for _, entry := range g.Environment {
-		if strings.Index(entry, "=") < 1 {
+		if strings.Index(entry, "=") < 1 || entry[0] == '-' { // which would be an option of env
 			return fmt.Errorf("slurm: gang %s: %.80q is not KEY=value: %w", g.ID, entry, ErrGang)
 		}
 	}

@@ -234,9 +234,9 @@ func TestNodesAreThoseOfThePartition(t *testing.T) {
 
 func TestAGangRunsOnItsNodes(t *testing.T) {
 	s := start(t, cluster.Config{Nodes: 4}, slurm.Config{})
-	g := s.shell("mix", `echo $GANGD_RANK $SLURMD_NODENAME $GANGD_NODE $GANGD_SIZE $GANGD_ID $GANGD_ADDRESS $GANGD_PLACES $MINE; pwd`)
+	g := s.shell("mix", `echo $GANGD_RANK $SLURMD_NODENAME $GANGD_NODE $GANGD_SIZE $GANGD_ID $GANGD_ADDRESS $GANGD_PLACES $MINE $place; pwd`)
 	g.Name = "a name\nof two lines"
-	g.Environment = []string{"MINE=a=b", "GANGD_SIZE=77", "SBATCH_PARTITION=none", "odd-name%=1"}
+	g.Environment = []string{"MINE=a=b", "GANGD_SIZE=77", "SBATCH_PARTITION=none", "place=here"}
 	s.submit(g, 3)
 	require.Regexp(t, `^a name\?of two lines\|PENDING\|JobHeldUser\|gangd mix somebody by=[A-Z2-7]+$`, s.slurm("squeue", "-h", "-o", "%j|%T|%r|%k"))
 
@@ -245,9 +245,9 @@ func TestAGangRunsOnItsNodes(t *testing.T) {
 	require.False(t, s.exit("mix").Killed)
 	folder := s.cluster.Folder()
 	require.ElementsMatch(t, []string{
-		"0 n3 2 3 mix 127.0.0.1:20001 a=b", folder,
-		"1 n1 0 3 mix 127.0.0.1:20001 a=b", folder,
-		"2 n4 3 3 mix 127.0.0.1:20001 a=b", folder,
+		"0 n3 2 3 mix 127.0.0.1:20001 a=b here", folder,
+		"1 n1 0 3 mix 127.0.0.1:20001 a=b here", folder,
+		"2 n4 3 3 mix 127.0.0.1:20001 a=b here", folder,
 	}, strings.Split(strings.TrimSpace(s.output("mix")), "\n"))
 }
 
@@ -466,6 +466,7 @@ func TestBadGangsAreRefused(t *testing.T) {
 		"a zero byte":       func(g *backend.Gang) { g.Command = []string{"a\x00b"} },
 		"no assignment":     func(g *backend.Gang) { g.Environment = []string{"A"} },
 		"nothing assigned":  func(g *backend.Gang) { g.Environment = []string{"=A"} },
+		"an option of env":  func(g *backend.Gang) { g.Environment = []string{"-u=A"} },
 		"a zero byte there": func(g *backend.Gang) { g.Folder = "/\x00" },
 	} {
 		g := s.shell("good", "exit")
