@@ -44,9 +44,9 @@ func transient(err error) bool {
 		"missing socket error",
 		"standby mode",
 		"temporarily",
+		"try again later",
 		"munge",
 		"transport endpoint",
-		"couldn't get steps for job",
 	)
 }
 

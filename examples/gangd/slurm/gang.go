@@ -341,9 +341,9 @@ func (b *Backend) Usage(ctx context.Context, id string) (backend.Usage, error) {
 	defer b.mu.Unlock()
 	if g.usage.Measured.IsZero() {
 		if err == nil {
-			err = errors.New("slurm: nothing is known yet")
+			err = errors.New("nothing is known yet")
 		}
-		return backend.Usage{}, fmt.Errorf("gang %s: %w", id, err)
+		return backend.Usage{}, fmt.Errorf("slurm: usage of gang %s: %w", id, err)
 	}
 	return g.usage, nil
 }

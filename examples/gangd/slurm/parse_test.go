@@ -194,6 +194,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		"slurm_load_jobs error: Slurm backup controller in standby mode",
 		"slurm_load_jobs error: Zero Bytes were transmitted or received",
 		"error: If munged is up, restart with --num-threads=10",
+		"Job can not be altered now, try again later",
 	} {
 		assert.True(t, transient(said(s)), s)
 		assert.False(t, gone(said(s)), s)
@@ -206,7 +207,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		assert.True(t, gone(said(s)), s)
 		assert.False(t, transient(said(s)), s)
 	}
-	for _, s := range []string{"Requested node configuration is not available", "Access/permission denied", "Job can not be altered now, try again later"} {
+	for _, s := range []string{"Requested node configuration is not available", "Access/permission denied"} {
 		assert.False(t, gone(said(s)) || transient(said(s)), s)
 	}
 	assert.False(t, transient(nil) || gone(nil) || transient(exec.ErrNotFound))
