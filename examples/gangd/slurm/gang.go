@@ -290,7 +290,7 @@ func (b *Backend) Kill(ctx context.Context, id string, grace time.Duration) erro
 	return err
 }
 
-// force ends a job, and tries until it has ended or Close is called. To cancel alone would
+// force ends a job, and tries until it has ended or the back end closes. To cancel alone would
 // leave processes the time that the site has set with KillWait.
 func (b *Backend) force(g *gang, launched bool) {
 	b.expect(1)
@@ -300,7 +300,10 @@ func (b *Backend) force(g *gang, launched bool) {
 		if launched {
 			_ = b.signal(b.context, g, "KILL")
 		}
-		_, _ = b.run(b.context, "scancel", job)
+		_, err := b.run(b.context, "scancel", job)
+		b.mu.Lock()
+		g.refused = err
+		b.mu.Unlock()
 		if b.gone(g, patience) {
 			return
 		}

@@ -104,8 +104,9 @@ type gang struct {
 	reason  string
 	missing int // times in a row that Slurm did not know it
 	killed  bool
-	again   bool // Slurm has started it a second time
-	reused  bool // another job has its number
+	refused error // why the job could not be cancelled
+	again   bool  // Slurm has started it a second time
+	reused  bool  // another job has its number
 	usage   backend.Usage
 	peak    int64 // of a process
 }
@@ -320,7 +321,11 @@ func (b *Backend) Close() error {
 		changed := b.changed
 		var left []string
 		for g := range b.jobs {
-			left = append(left, fmt.Sprintf("%s, job %d: %s", g.ID, g.job, g.state))
+			about := fmt.Sprintf("%s, job %d: %s", g.ID, g.job, g.state)
+			if g.refused != nil {
+				about += ", " + g.refused.Error()
+			}
+			left = append(left, about)
 		}
 		b.mu.Unlock()
 		if len(left) == 0 {

@@ -52,7 +52,7 @@ esac`,
 		"srun":    `shift; for node in $(cat where); do SLURMD_NODENAME=$node "$@"; done`,
 		"sacct":   "cat records",
 		"sstat":   "cat usage",
-		"scancel": "true",
+		"scancel": "cat forbidden >&2; [ ! -s forbidden ]",
 		"sbatch":  "cat >script; cat refusal >&2; [ ! -s refusal ] && cat submitted",
 	} {
 		s.write(name, "#!/bin/sh\ncd "+s.folder+" || exit 1\necho "+name+` "$@" >>calls`+"\n"+script+"\n")
@@ -61,7 +61,7 @@ esac`,
 	for name, text := range map[string]string{
 		"version": "slurm 23.11.1", "config": "AccountingStorageType = accounting_storage/slurmdbd\n",
 		"nodes":      "NodeName=a NodeAddr=a RealMemory=100 State=IDLE Partitions=p\n",
-		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "records": "", "usage": "", "job": "", "steps": "", "refusal": "",
+		"partitions": "p*\n", "submitted": "7;cluster\n", "rows": "", "records": "", "usage": "", "job": "", "steps": "", "forbidden": "", "refusal": "",
 	} {
 		s.write(name, text)
 	}
@@ -242,6 +242,18 @@ func TestWhatIsWaitedForIsAskedLessAndLessOften(t *testing.T) {
 	require.InDelta(t, 6, s.calls("squeue")-before, 3)
 	s.row(b, "CANCELLED", "g")
 	require.NoError(t, b.Close())
+}
+
+func TestCloseTellsWhatSlurmRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	s := newStub(t)
+	b := s.open()
+	s.row(b, "PENDING", "g")
+	s.submit(b)
+	s.write("forbidden", "scancel: error: Kill job error on job id 7: Access/permission denied")
+	require.ErrorContains(t, b.Close(), "permission denied")
 }
 
 // slurmctld takes a comment of 1024 bytes.
