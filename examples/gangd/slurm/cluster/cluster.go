@@ -54,7 +54,8 @@ type Config struct {
 	// Share is how many jobs may be allocated the same processor at a time
 	// (OverSubscribe=FORCE); 0 means 4, and 1 that they are not shared.
 	Share int
-	// Slot is the time slice of Slurm's own gang scheduling; 0 means that it is off.
+	// Slot is the time slice of Slurm's own gang scheduling, in whole seconds; 0 means that it
+	// is off.
 	Slot time.Duration
 	// Settings are further lines of slurm.conf. Of a setting that is there twice, Slurm
 	// takes the later one.
@@ -135,8 +136,8 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 		return nil, fmt.Errorf("%d bytes of memory a node, want a mebibyte or more: %w", c.Memory, ErrConfig)
 	case c.Share < 1 || c.Share > 1<<10:
 		return nil, fmt.Errorf("%d jobs to a processor: %w", c.Share, ErrConfig)
-	case c.Slot != 0 && (c.Slot < 5*time.Second || c.Slot > math.MaxUint16*time.Second):
-		return nil, fmt.Errorf("a time slice of %v, want 5 s to %d s: %w", c.Slot, math.MaxUint16, ErrConfig)
+	case c.Slot != 0 && (c.Slot < 5*time.Second || c.Slot > math.MaxUint16*time.Second || c.Slot%time.Second != 0):
+		return nil, fmt.Errorf("a time slice of %v, want 5 s to %d s, and whole ones: %w", c.Slot, math.MaxUint16, ErrConfig)
 	}
 	paths, err := findPrograms()
 	if err != nil {
@@ -145,7 +146,7 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 	// Ports are drawn at random, and somebody may take one before Slurm does.
 	for try := 0; ; try++ {
 		cluster, err := start(ctx, c, paths)
-		if err == nil || try == 2 || ctx.Err() != nil {
+		if err == nil || try == 2 || ctx.Err() != nil || !strings.Contains(err.Error(), "in use") {
 			return cluster, err
 		}
 	}

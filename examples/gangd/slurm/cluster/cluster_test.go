@@ -52,6 +52,7 @@ func TestImpossibleClustersAreRefused(t *testing.T) {
 		"negative share":         {Nodes: 1, Share: -1},
 		"a slot below Slurm's":   {Nodes: 1, Slot: 4 * time.Second},
 		"a slot of many hours":   {Nodes: 1, Slot: 24 * time.Hour},
+		"half a second":          {Nodes: 1, Slot: 5500 * time.Millisecond},
 		"a negative slot":        {Nodes: 1, Slot: -time.Second},
 		"more shares than it is": {Nodes: 1, Share: 1025},
 	} {
