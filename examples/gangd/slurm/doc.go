@@ -44,7 +44,8 @@
 // Start, while Slurm's own SLURM_PROCID, and so the rank of MPI, counts nodes in Slurm's
 // order; they are the same if gangd gives nodes in that order. GANGD_ADDRESS is the NodeAddr
 // of rank 0's node and a port from 20000 to 29999, by number of job. Processes are started
-// by srun, as whoever runs gangd, with gangd's environment.
+// by srun, as whoever runs gangd, with gangd's environment and that of the gang, as far as its
+// names are ones of shell variables: others may be lost on the way.
 //
 // # What a site must configure
 //
@@ -55,7 +56,8 @@
 //     ([Backend.Share]). Slurm does not start a gang of a further one, while the others stand
 //     still, and it is cancelled when the time of Start is over.
 //   - JobAcctGatherType=jobacct_gather/linux or cgroup, for Usage. What sstat says is fresh: it
-//     looks when asked. Without it there is no usage, and gangd has no history.
+//     looks when asked. Without it there is no usage, gangd has no history, and a start
+//     takes three seconds more.
 //   - AccountingStorageType, if there is one, is used for what a job has used in all. Without
 //     it, the last of the samples that are taken every five periods has to do, and a gang
 //     that was shorter has none: the time is in the field Measured.

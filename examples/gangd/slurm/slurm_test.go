@@ -453,6 +453,17 @@ func TestUsage(t *testing.T) {
 	require.False(t, exit.Usage.Measured.Before(u.Measured))
 }
 
+func TestASiteThatCountsNothing(t *testing.T) {
+	s := start(t, cluster.Config{Nodes: 2, Settings: []string{"JobAcctGatherType=jobacct_gather/none"}}, slurm.Config{})
+	begin := time.Now()
+	s.run(s.shell("runs", `sleep 1000`), mebi, 0, 1)
+	require.Less(t, time.Since(begin), 30*time.Second)
+	_, err := s.Usage(s.ctx, "runs")
+	require.Error(t, err)
+	require.NoError(t, s.Stop(s.ctx, "runs"))
+	s.eventually("stopped", s.all("sleep", "T", 2))
+}
+
 func TestBadGangsAreRefused(t *testing.T) {
 	long(t)
 	s := start(t, cluster.Config{Nodes: 2}, slurm.Config{})
