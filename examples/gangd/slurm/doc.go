@@ -23,12 +23,12 @@
 // signal that comes before.
 //
 // One squeue every [Config.Period] tells of all jobs; when gangd has started or ended one, the
-// first few come sooner. What happens to a job that gangd has
-// not asked for ends it: jobs are submitted so that Slurm does not requeue them, and one
-// that Slurm has requeued, held or started again all the same is cancelled. A job that slurmctld does not know
-// any more, twice in a row, has ended with [Forgotten]. While slurmctld or munge are down,
-// commands are tried again for as long as their context allows; signals for ten seconds,
-// since it may be that only a node of that gang is down.
+// first few come sooner. What happens to a job that gangd has not asked for ends it: jobs are
+// submitted so that Slurm does not requeue them, and one that Slurm has requeued, held or
+// started again all the same is cancelled. A job that slurmctld does not know any more, twice
+// in a row, has ended with [Forgotten]. While slurmctld or munge are down, commands are tried
+// again for as long as their context allows; signals for ten seconds, since it may be that
+// only a node of that gang is down.
 //
 // When a process fails, the others of its gang are ended. When gangd dies, a process beside
 // it continues what is stopped, for Slurm would leave it so for ever, and cancels what has
@@ -40,12 +40,12 @@
 //
 // GANGD_RANK and the others that package backend lists. They come to it in the comment of the
 // job, of which Slurm has 1024 bytes: a gang on more than some 200 nodes that are not
-// neighbours in Slurm's order may be refused. Rank i is on the i-th node of
-// Start, while Slurm's own SLURM_PROCID, and so the rank of MPI, counts nodes in Slurm's
-// order; they are the same if gangd gives nodes in that order. GANGD_ADDRESS is the NodeAddr
-// of rank 0's node and a port from 20000 to 29999, by number of job. Processes are started
-// by srun, as whoever runs gangd, with gangd's environment and that of the gang, as far as its
-// names are ones of shell variables: others may be lost on the way.
+// neighbours in Slurm's order may be refused. Rank i is on the i-th node of Start, while
+// Slurm's own SLURM_PROCID, and so the rank of MPI, counts nodes in Slurm's order; they are
+// the same if gangd gives nodes in that order. GANGD_ADDRESS is the NodeAddr of rank 0's node
+// and a port from 20000 to 29999, by number of job. Processes are started by srun, as whoever
+// runs gangd, with gangd's environment and that of the gang, as far as its names are ones of
+// shell variables: others may be lost on the way.
 //
 // # What a site must configure
 //
@@ -57,7 +57,7 @@
 //     still, and it is cancelled when the time of Start is over.
 //   - JobAcctGatherType=jobacct_gather/linux or cgroup, for Usage. What sstat says is fresh: it
 //     looks when asked. Without it there is no usage, gangd has no history, and a start
-//     takes three seconds more.
+//     takes five seconds more.
 //   - AccountingStorageType, if there is one, is used for what a job has used in all. Without
 //     it, the last of the samples that are taken every five periods has to do, and a gang
 //     that was shorter has none: the time is in the field Measured.

@@ -113,7 +113,7 @@ type gang struct {
 
 const (
 	patience   = 10 * time.Second      // of what goes on by itself and will be tried again
-	straggling = 3 * time.Second       // from a step, or one of its processes, to the next one
+	straggling = 5 * time.Second       // from a step, or one of its processes, to the next one
 	hurried    = 50 * time.Millisecond // first period when a change of state is expected
 	firstPort  = 20_000                // of gangs
 	ports      = 10_000

@@ -39,7 +39,7 @@ func newStub(t *testing.T) stub {
 "show job") cat job ;;
 "update "*)
 	for word; do
-		case $word in Comment=*) word=${word#*=}; printf "%s\n" "$word" >comment; [ ${#word} -le 1024 ] ;; esac
+		case $word in Comment=*) word=${word#*=}; printf "%s\n" "$word" >comment; [ ${#word} -le 1024 ] || exit 1 ;; esac
 	done ;;
 esac`,
 		"sinfo": `case $* in *-a*) cat partitions ;; esac`, // that are hidden
