@@ -303,6 +303,20 @@ func TestLargeGangsFindTheirNodes(t *testing.T) {
 	require.ErrorIs(t, b.Submit(t.Context(), g, 1), ErrGang)
 }
 
+func TestAJobThatSlurmStartsAgainDoesNothing(t *testing.T) {
+	s := newStub(t)
+	s.write("comment", "gangd g - by=x")
+	s.write("where", "")
+	s.write("output", "of the first run")
+	g := backend.Gang{ID: "g", Output: filepath.Join(s.folder, "output"), Command: []string{"x"}}
+	again := exec.Command("/bin/sh", "-c", script(g, 1, nil))
+	again.Env = append(os.Environ(), "SLURM_RESTART_COUNT=1")
+	require.Error(t, again.Run())
+	text, err := os.ReadFile(g.Output)
+	require.NoError(t, err)
+	require.Equal(t, "of the first run", string(text))
+}
+
 func TestAStrangeSlurmIsRefused(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"old":                {"version", "slurm 19.05.2"},
