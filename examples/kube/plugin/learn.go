@@ -138,7 +138,7 @@ func (l *learner) measured(pod *v1.Pod, bytes int64) {
 	if !known || bytes <= need {
 		return
 	}
-	l.p.memory.set(pod.UID, pod.Spec.NodeName, bytes)
+	l.p.memory.set(pod.UID, bytes)
 	if old.bytes <= need && pod.Spec.SchedulerName == l.p.handle.ProfileName() {
 		above.Inc()
 		l.p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, "AboveEstimate", "Measuring",

@@ -3,6 +3,7 @@ package plugin
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gangkit/gangkit/admission"
 	v1 "k8s.io/api/core/v1"
@@ -14,31 +15,35 @@ import (
 // the scheduler believes of a node, assumed and simulated pods included, and adds up
 // again only what changed.
 type memory struct {
-	mu    sync.RWMutex
-	limit *admission.Nodes // of one node, to compute limits with
-	empty map[int64]int64  // limit by allocatable memory
-	needs map[types.UID]int64
-	nodes map[string]load
+	nodes sync.Map // *load by the NodeInfo, which the scheduler keeps for a node
+
+	mu     sync.RWMutex
+	limit  *admission.Nodes // of one node, to compute limits with
+	needs  map[types.UID]int64
+	raised atomic.Int64 // how often needs of pods that are there have changed
 }
 
-// load is what was added up for a node.
+// load is what was found out about a node.
 type load struct {
-	generation int64 // of the NodeInfo
-	used       int64
+	generation, raised int64 // of the NodeInfo, and of memory, when that was
+	limit, used        int64
 }
 
 func newMemory(limit *admission.Nodes) *memory {
-	return &memory{limit: limit, empty: map[int64]int64{}, needs: map[types.UID]int64{}, nodes: map[string]load{}}
+	return &memory{limit: limit, needs: map[types.UID]int64{}}
 }
 
 // set says what a pod on a node needs. A pod that is there already keeps the greater
 // of what it has and that.
-func (m *memory) set(uid types.UID, node string, need int64) {
+func (m *memory) set(uid types.UID, need int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old, ok := m.needs[uid]; !ok || need > old {
+	switch old, ok := m.needs[uid]; {
+	case !ok:
+		m.needs[uid] = need // a NodeInfo that has it is new
+	case need > old:
 		m.needs[uid] = need
-		delete(m.nodes, node)
+		m.raised.Add(1)
 	}
 }
 
@@ -50,44 +55,30 @@ func (m *memory) need(uid types.UID) (int64, bool) {
 	return need, ok
 }
 
-// forget says that a pod is gone from a node.
-func (m *memory) forget(uid types.UID, node string) {
+// forget says that a pod is gone from its node.
+func (m *memory) forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.needs, uid)
-	delete(m.nodes, node)
-}
-
-// forgetNode says that a node is gone.
-func (m *memory) forgetNode(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.nodes, name)
 }
 
 // of returns how much memory the pods of a node may use together, and how much they
 // need, where estimate answers for those of which nothing was said. O(1) if nothing
 // changed on the node since it was last asked for, else O(pods there), as it is
 // always if the node is simulated: its generation does not tell what is on it then.
-func (m *memory) of(node fwk.NodeInfo, simulated bool, estimate func(*v1.Pod) int64) (limit, used int64) {
-	name, generation, allocatable := node.Node().Name, node.GetGeneration(), node.GetAllocatable().GetMemory()
-	m.mu.RLock()
-	l, known := m.nodes[name]
-	limit, computed := m.empty[allocatable]
-	m.mu.RUnlock()
-	if known && computed && l.generation == generation && !simulated {
-		return limit, l.used
+// kept tells whether the scheduler keeps the NodeInfo, and has not copied it to try
+// something.
+func (m *memory) of(node fwk.NodeInfo, simulated bool, kept func() bool, estimate func(*v1.Pod) int64) (limit, used int64) {
+	generation, raised := node.GetGeneration(), m.raised.Load()
+	if l, ok := m.nodes.Load(node); ok && !simulated {
+		if l := l.(*load); l.generation == generation && l.raised == raised {
+			return l.limit, l.used
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !computed {
-		if len(m.empty) > 4096 { // nodes change their size for ever
-			clear(m.empty)
-		}
-		if m.limit.SetMemory(0, max(allocatable, 0)) == nil {
-			limit = max(m.limit.Limit(0), 0)
-		}
-		m.empty[allocatable] = limit
+	if m.limit.SetMemory(0, max(node.GetAllocatable().GetMemory(), 0)) == nil {
+		limit = max(m.limit.Limit(0), 0)
 	}
 	for _, p := range node.GetPods() {
 		pod := p.GetPod()
@@ -99,8 +90,8 @@ func (m *memory) of(node fwk.NodeInfo, simulated bool, estimate func(*v1.Pod) in
 			used = math.MaxInt64
 		}
 	}
-	if !simulated {
-		m.nodes[name] = load{generation, used}
+	if !simulated && kept() {
+		m.nodes.Store(node, &load{generation, raised, limit, used})
 	}
 	return limit, used
 }

@@ -159,7 +159,11 @@ func (p *Plugin) needOf(pod *v1.Pod) int64 {
 // load returns how much memory the pods of a node may use together, and how much
 // they need.
 func (p *Plugin) load(state fwk.CycleState, node fwk.NodeInfo) (limit, used int64) {
-	return p.memory.of(node, state.IsPodGroupSchedulingCycle(), p.needOf)
+	kept := func() bool {
+		known, err := p.handle.SnapshotSharedLister().NodeInfos().Get(node.Node().Name)
+		return err == nil && known == node
+	}
+	return p.memory.of(node, state.IsPodGroupSchedulingCycle(), kept, p.needOf)
 }
 
 // estimateOf is estimate for a pod that waits, which remembers.
@@ -439,7 +443,7 @@ func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
 	if state.IsPodGroupSchedulingCycle() {
 		return nil // a simulation; the node itself has been told
 	}
-	p.memory.set(pod.UID, node, a.need)
+	p.memory.set(pod.UID, a.need)
 	if p.jobs.Place(policy.UID(pod.UID)) {
 		kind := "pod"
 		if a.gang.id.Gang {
@@ -458,7 +462,7 @@ func (p *Plugin) Unreserve(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	if err != nil || state.IsPodGroupSchedulingCycle() {
 		return
 	}
-	p.memory.forget(pod.UID, node)
+	p.memory.forget(pod.UID)
 	p.jobs.Unplace(policy.UID(pod.UID))
 	p.reject(a.gang, pod.UID, "another pod of the gang lost its node")
 	p.activateLifted(ctx)

@@ -39,7 +39,7 @@ func (p *Plugin) forget(pod *v1.Pod) {
 	delete(p.short, pod.UID)
 	p.mu.Unlock()
 	p.jobs.Remove(policy.UID(pod.UID))
-	p.memory.forget(pod.UID, pod.Spec.NodeName)
+	p.memory.forget(pod.UID)
 }
 
 // watch follows the pods and nodes that the scheduler watches anyway. It sees no
@@ -70,10 +70,8 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 		return nil, fmt.Errorf("plugin: watching pods: %w", err)
 	}
 	_, err = informers.Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		DeleteFunc: func(o any) {
-			if node, ok := last[*v1.Node](o); ok {
-				p.memory.forgetNode(node.Name)
-			}
+		DeleteFunc: func(any) {
+			p.memory.nodes.Clear() // of which the one is that is gone
 		},
 	})
 	if err != nil {
@@ -115,7 +113,7 @@ func (p *Plugin) seen(pod *v1.Pod) {
 		}
 	}
 	if _, ok := p.memory.need(pod.UID); !ok {
-		p.memory.set(pod.UID, pod.Spec.NodeName, p.needOf(pod))
+		p.memory.set(pod.UID, p.needOf(pod))
 	}
 	if peak, ok := quantity(pod, PeakAnnotation); ok {
 		p.learner.measured(pod, peak)

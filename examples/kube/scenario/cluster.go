@@ -36,13 +36,14 @@ type Cluster struct {
 // Deadline is how long a test waits for what must happen.
 const Deadline = 30 * time.Second
 
-// Node creates a node with as much memory and 16 processors.
+// Node creates a node with as much memory, 16 processors and room for 110 pods, as nodes
+// have unless somebody says otherwise.
 func (c Cluster) Node(t testing.TB, name, memory string) {
 	t.Helper()
 	resources := v1.ResourceList{
 		v1.ResourceCPU:    resource.MustParse("16"),
 		v1.ResourceMemory: resource.MustParse(memory),
-		v1.ResourcePods:   resource.MustParse("500"),
+		v1.ResourcePods:   resource.MustParse("110"),
 	}
 	_, err := c.Client.CoreV1().Nodes().Create(context.Background(), &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -148,13 +149,19 @@ func (c Cluster) Get(t testing.TB, name string) *v1.Pod {
 	return pod
 }
 
-// Bound returns which of the pods have a node, and which.
-func (c Cluster) Bound(t testing.TB, names ...string) map[string]string {
+// All returns all pods.
+func (c Cluster) All(t testing.TB) []v1.Pod {
 	t.Helper()
 	list, err := c.Client.CoreV1().Pods(c.Namespace).List(context.Background(), metav1.ListOptions{})
 	require.NoError(t, err)
+	return list.Items
+}
+
+// Bound returns which of the pods have a node, and which.
+func (c Cluster) Bound(t testing.TB, names ...string) map[string]string {
+	t.Helper()
 	bound := map[string]string{}
-	for _, p := range list.Items {
+	for _, p := range c.All(t) {
 		if p.Spec.NodeName != "" && (len(names) == 0 || slices.Contains(names, p.Name)) {
 			bound[p.Name] = p.Spec.NodeName
 		}
@@ -165,8 +172,14 @@ func (c Cluster) Bound(t testing.TB, names ...string) map[string]string {
 // Eventually waits until what returns true.
 func Eventually(t testing.TB, why string, what func() bool) {
 	t.Helper()
+	Within(t, Deadline, why, what)
+}
+
+// Within waits for so long until what returns true.
+func Within(t testing.TB, deadline time.Duration, why string, what func() bool) {
+	t.Helper()
 	for begin := time.Now(); !what(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begin) > Deadline {
+		if time.Since(begin) > deadline {
 			require.FailNow(t, "not in time: "+why)
 		}
 	}
@@ -238,9 +251,7 @@ func (c Cluster) Delete(t testing.TB, names ...string) {
 // Clear deletes all pods and nodes.
 func (c Cluster) Clear(t testing.TB) {
 	t.Helper()
-	list, err := c.Client.CoreV1().Pods(c.Namespace).List(context.Background(), metav1.ListOptions{})
-	require.NoError(t, err)
-	for _, p := range list.Items {
+	for _, p := range c.All(t) {
 		c.Delete(t, p.Name)
 	}
 	nodes, err := c.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
