@@ -417,3 +417,51 @@ func FuzzJobs(f *testing.F) {
 		}
 	})
 }
+
+func TestPositions(t *testing.T) {
+	s := newJobs(t, 15)
+	low := add(t, s, alone("low"), 1, 0)[0]
+	high := add(t, s, alone("high"), 1, 1)[0]
+	require.NoError(t, s.Add(policy.Process{UID: "part", Job: gang("part"), Size: 2, Priority: 1, Created: epoch}))
+	require.Negative(t, s.Position(high).Compare(s.Position(low)), "priority first")
+	require.Negative(t, s.Position(high).Compare(s.Position("part")), "a job that gathers is behind")
+	require.Positive(t, s.Position("part").Compare(s.Position(high)))
+	require.Zero(t, s.Position(low).Compare(s.Position(low)))
+}
+
+// A gang of which a part is found bound is broken, also after the scheduler has begun.
+func TestGangFoundHalfBound(t *testing.T) {
+	s := newJobs(t, 15)
+	add(t, s, alone("other"), 1, 0)
+	require.NoError(t, s.Add(policy.Process{UID: "g0", Job: gang("g"), Size: 2, Created: epoch, Placed: true}))
+	require.True(t, may(s, alone("other")), "it gathers")
+	require.NoError(t, s.Add(policy.Process{UID: "g1", Job: gang("g"), Size: 2, Created: epoch}))
+	require.False(t, may(s, alone("other")))
+}
+
+// Somebody else may have given a process its node.
+func TestPlacedBySomebodyElse(t *testing.T) {
+	s := newJobs(t, 15)
+	add(t, s, alone("ahead"), 1, 0)
+	uid := add(t, s, alone("bound"), 1, 0)[0]
+	require.NoError(t, s.Add(policy.Process{UID: uid, Job: alone("bound"), Size: 1, Created: epoch, Placed: true}))
+	require.True(t, s.Started(alone("bound")))
+	skips, _ := s.Skips(alone("ahead"))
+	require.Equal(t, 1, skips)
+}
+
+// A gang that is being placed when another comes to hold it starts nevertheless, and
+// waits no more.
+func TestStartInSpiteOfAHolder(t *testing.T) {
+	s := newJobs(t, 1)
+	add(t, s, alone("head"), 1, 1) // of higher priority: it is in a queue of its own
+	add(t, s, alone("same"), 1, 0)
+	g := add(t, s, gang("g"), 2, 0)
+	require.False(t, s.Place(g[0]))
+	require.True(t, s.Place(add(t, s, alone("small"), 1, 0)[0]))
+	require.False(t, may(s, gang("g")))
+	require.True(t, s.Place(g[1]))
+	waiting, skips := s.Waiting()
+	require.Equal(t, 2, waiting, "head and same")
+	require.Equal(t, 1, skips, "nobody more than K times")
+}
