@@ -46,6 +46,8 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 	says("AboveEstimate", "uses 700Mi, estimated were 100Mi")
+	says("GangIncomplete", "3 of the 4 pods of the gang exist")
+	says("InvalidGang", `annotation gangkit.github.io/gang-size is "-1", want the number of its pods`)
 	says("FailedScheduling", "which was passed over 5 times and starts first")
 }
 

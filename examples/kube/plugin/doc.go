@@ -43,7 +43,8 @@
 // Jobs, gangs or pods alone, start in the order of their priority and then as they
 // were complete, but one that fits may pass one that does not, up to K times: see
 // package policy. A pod that is held back says so in its condition PodScheduled, and
-// in the event FailedScheduling.
+// in the event FailedScheduling; one of a gang that is incomplete or makes no sense in
+// the events GangIncomplete and InvalidGang.
 //
 // # What it learns
 //

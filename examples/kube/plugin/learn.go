@@ -319,8 +319,8 @@ func (p *Plugin) begin(ctx context.Context) error {
 	return nil
 }
 
-// save saves the history from time to time, and drops what was measured of pods that
-// are long gone.
+// save saves the history from time to time, reminds of gangs that are incomplete, and
+// drops what was measured of pods that are long gone.
 func (l *learner) save(ctx context.Context) {
 	ticker := time.NewTicker(l.p.args.SaveInterval.Duration)
 	defer ticker.Stop()
@@ -341,6 +341,7 @@ func (l *learner) save(ctx context.Context) {
 		if !leading {
 			continue
 		}
+		l.p.remind(l.p.args.SaveInterval.Duration)
 		if err := l.saveNow(); err != nil {
 			saves.WithLabelValues("failed").Inc()
 			klog.FromContext(ctx).Error(err, "History not saved")

@@ -41,6 +41,7 @@ type Plugin struct {
 // candidate is a pod that has no node, with the estimate that was made of it last.
 type candidate struct {
 	pod   *v1.Pod
+	told  bool  // that its gang is incomplete
 	made  int64 // changes of the history when that was; −1 before
 	need  int64
 	level estimate.Level

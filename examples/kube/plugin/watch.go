@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gangkit/gangkit/examples/kube/policy"
 	v1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ import (
 func (p *Plugin) see(pod *v1.Pod, g gang) {
 	p.mu.Lock()
 	if c := p.pending[pod.UID]; c == nil || c.pod.ResourceVersion != pod.ResourceVersion {
-		p.pending[pod.UID] = &candidate{pod: pod, made: -1}
+		p.pending[pod.UID] = &candidate{pod: pod, told: c != nil && c.told, made: -1}
 	}
 	p.mu.Unlock()
 	if err := p.jobs.Add(process(pod, g)); err != nil {
@@ -50,6 +51,7 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 	pods, err := informers.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) {
 			if pod, ok := o.(*v1.Pod); ok {
+				p.complain(pod)
 				p.seen(pod)
 			}
 		},
@@ -119,6 +121,43 @@ func (p *Plugin) seen(pod *v1.Pod) {
 		p.learner.measured(pod, peak)
 	}
 	p.activateLifted(context.Background())
+}
+
+// complain tells the user of a pod of which the gang makes no sense. kube-scheduler
+// does not say why a pod is not even tried.
+func (p *Plugin) complain(pod *v1.Pod) {
+	if _, _, err := gangOf(pod, p.minimum); err != nil && pod.Spec.SchedulerName == p.handle.ProfileName() {
+		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, "InvalidGang", "Scheduling", "%s", err)
+	}
+}
+
+// remind tells the users of pods of which the gang has been incomplete for so long,
+// once.
+func (p *Plugin) remind(after time.Duration) {
+	var waiting []*v1.Pod
+	p.mu.Lock()
+	for _, c := range p.pending {
+		if !c.told && c.pod.Labels[GangLabel] != "" && time.Since(c.pod.CreationTimestamp.Time) > after {
+			waiting = append(waiting, c.pod)
+		}
+	}
+	p.mu.Unlock()
+	for _, pod := range waiting {
+		g, ok, err := gangOf(pod, p.minimum)
+		if err != nil || !ok {
+			continue
+		}
+		known, _ := p.jobs.Count(g.id)
+		if known >= g.size {
+			continue
+		}
+		p.mu.Lock()
+		if c := p.pending[pod.UID]; c != nil {
+			c.told = true
+		}
+		p.mu.Unlock()
+		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "GangIncomplete", "Scheduling", "%s", policy.Refusal{Known: known, Size: g.size})
+	}
 }
 
 // podGroups returns how to find the minCount of a PodGroup, or nil if the cluster
