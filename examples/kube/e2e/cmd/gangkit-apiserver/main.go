@@ -80,7 +80,9 @@ func run(dir string, port, etcdPort int, scheduler, gates, apis string) error {
 		args = append(args, "--runtime-config="+apis)
 	}
 	command.SetArgs(args)
-	os.Exit(cli.Run(command))
+	if code := cli.Run(command); code != 0 {
+		return fmt.Errorf("kube-apiserver ended with %d", code)
+	}
 	return nil
 }
 
