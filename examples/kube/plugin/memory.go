@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gangkit/gangkit/admission"
 	v1 "k8s.io/api/core/v1"
@@ -21,6 +22,10 @@ type memory struct {
 	limit  *admission.Nodes // of one node, to compute limits with
 	needs  map[types.UID]int64
 	raised atomic.Int64 // how often needs of pods that are there have changed
+
+	// Of each node at least so much is free, as far as nothing else changed since it
+	// was found out, at UnixNano.
+	spare, changed atomic.Int64
 }
 
 // load is what was found out about a node.
@@ -33,6 +38,9 @@ func newMemory(limit *admission.Nodes) *memory {
 	return &memory{limit: limit, needs: map[types.UID]int64{}}
 }
 
+// change says that nodes changed, by others than this scheduler.
+func (m *memory) change() { m.changed.Store(time.Now().UnixNano()) }
+
 // set says what a pod on a node needs. A pod that is there already keeps the greater
 // of what it has and that.
 func (m *memory) set(uid types.UID, need int64) {
@@ -41,9 +49,11 @@ func (m *memory) set(uid types.UID, need int64) {
 	switch old, ok := m.needs[uid]; {
 	case !ok:
 		m.needs[uid] = need // a NodeInfo that has it is new
+		m.spare.Add(-need)
 	case need > old:
 		m.needs[uid] = need
 		m.raised.Add(1)
+		m.spare.Add(old - need)
 	}
 }
 

@@ -30,6 +30,8 @@ type Plugin struct {
 	minimum func(namespace, name string) (int, bool) // of a PodGroup; nil without
 
 	synced    cache.InformerSynced // all pods that were there at first have been seen
+	looked    int64                // UnixNano when all nodes were looked at
+	cycles    int                  // since then, in which that did not help
 	beginning sync.Mutex
 	began     bool
 
@@ -300,6 +302,9 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	a.need, level = p.estimateOf(pod, g.size)
 	estimated.WithLabelValues(levels[level]).Inc()
 	if !g.id.Gang {
+		if p.fitsEverywhere(state, a.need, nodes) {
+			return nil, fwk.NewStatus(fwk.Skip)
+		}
 		return nil, nil
 	}
 	if group := state.GetPodGroupSchedulingCycle(); group != nil {
@@ -317,6 +322,31 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	}
 	a.outcome, a.status = p.room(state, g, a.need, nodes)
 	return nil, a.status
+}
+
+// fitsEverywhere tells whether Eq. (1) holds on all nodes, so that Filter need not be
+// asked for each. It looks at all of them only when pods that came since it did so last
+// could have taken what was free, and not in the second after somebody else changed a
+// node, in which the scheduler may not know of it yet.
+func (p *Plugin) fitsEverywhere(state fwk.CycleState, need int64, nodes []fwk.NodeInfo) bool {
+	now, changed := time.Now().UnixNano(), p.memory.changed.Load()
+	if now-changed < int64(time.Second) {
+		return false
+	}
+	if p.looked > changed && p.memory.spare.Load() >= need {
+		return true
+	}
+	if p.cycles++; p.cycles < len(nodes)/16 { // where memory is short it is no use
+		return false
+	}
+	p.looked, p.cycles = now, 0
+	p.memory.spare.Store(0) // what comes meanwhile counts from here
+	least := int64(math.MaxInt64)
+	for _, n := range nodes {
+		limit, used := p.load(state, n)
+		least = min(least, limit-used)
+	}
+	return p.memory.spare.Add(least) >= need
 }
 
 // room tells whether there is memory for all that a gang misses, if all pods needed

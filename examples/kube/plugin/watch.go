@@ -72,6 +72,14 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 		return nil, fmt.Errorf("plugin: watching pods: %w", err)
 	}
 	_, err = informers.Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { p.memory.change() },
+		UpdateFunc: func(o, n any) {
+			before, ok := o.(*v1.Node)
+			now, too := n.(*v1.Node)
+			if !ok || !too || !before.Status.Allocatable.Memory().Equal(*now.Status.Allocatable.Memory()) {
+				p.memory.change()
+			}
+		},
 		DeleteFunc: func(any) {
 			p.memory.nodes.Clear() // of which the one is that is gone
 		},
@@ -116,6 +124,7 @@ func (p *Plugin) seen(pod *v1.Pod) {
 	}
 	if _, ok := p.memory.need(pod.UID); !ok {
 		p.memory.set(pod.UID, p.needOf(pod))
+		p.memory.change()
 	}
 	if peak, ok := quantity(pod, PeakAnnotation); ok {
 		p.learner.measured(pod, peak)

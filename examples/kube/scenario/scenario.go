@@ -36,6 +36,7 @@ var All = []struct {
 	{"bad annotations", Bad},
 	{"new node", NewNode},
 	{"gated pod holds nobody", Gated},
+	{"room that was found is used up", Full},
 }
 
 // Whole: no pod of a gang is bound before all exist, and then all are.
@@ -300,4 +301,22 @@ func Gated(t *testing.T, c Cluster) {
 	_, err := c.Client.CoreV1().Pods(c.Namespace).Update(context.Background(), pod, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	c.AllBound(t, "gated")
+}
+
+// Full: a scheduler that has found room on all nodes takes note of who uses it.
+func Full(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	c.Node(t, "node", "1Gi")
+	time.Sleep(1100 * time.Millisecond) // it trusts what it finds once nothing has changed for a second
+	for i := range 3 {
+		name := fmt.Sprint("a-", i)
+		c.Pod(t, name, Annotate(plugin.MemoryAnnotation, "250Mi"))
+		c.AllBound(t, name)
+	}
+	c.Peak(t, "300Mi", "a-0")
+	time.Sleep(200 * time.Millisecond) // until that is seen
+	c.Pod(t, "b", Annotate(plugin.MemoryAnnotation, "250Mi"))
+	c.Says(t, "b", "estimated memory of 250Mi exceeds what is free by estimates")
+	c.Delete(t, "a-1")
+	c.AllBound(t, "b")
 }
