@@ -210,8 +210,8 @@ func (p *Plugin) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 		return nil // kube-scheduler waits for the PodGroup, and for the gates to open
 	}
 	p.see(pod, g)
-	if known, _ := p.jobs.Count(g.id); known < g.size && !g.native {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, policy.Refusal{Known: known, Size: g.size}.String())
+	if refusal, gathers := p.jobs.Gathers(g.id); gathers && !g.native {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.String())
 	}
 	return nil
 }
@@ -539,7 +539,8 @@ func (p *Plugin) activate(ctx context.Context, uids []policy.UID) {
 	}
 }
 
-// activateLifted has the jobs tried again that were held by one that holds no more.
+// activateLifted has the jobs tried again that were held by one that holds no more,
+// and those that were not complete, and are.
 func (p *Plugin) activateLifted(ctx context.Context) {
 	var uids []policy.UID
 	for _, id := range p.jobs.Lifted() {

@@ -108,9 +108,7 @@ func (p *Plugin) seen(pod *v1.Pod) {
 			return // one that is gated does not wait for others, and nobody for it
 		}
 		p.see(pod, g)
-		if known, _ := p.jobs.Count(g.id); g.id.Gang && known >= g.size && !p.jobs.Started(g.id) {
-			p.activate(context.Background(), p.jobs.Pending(nil, g.id))
-		}
+		p.activateLifted(context.Background())
 		return
 	}
 	p.mu.Lock()

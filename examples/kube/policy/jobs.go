@@ -80,8 +80,27 @@ type job struct {
 	state    state
 	skips    int  // with which it started
 	hopeless bool // started, and the rest of it fits nowhere
+	refused  bool // while gathering
 	created  map[UID]time.Time
-	placed   map[UID]bool
+	placed   map[UID]placement
+}
+
+// placement tells how it is known that a process has a node.
+type placement int
+
+const (
+	promised placement = iota + 1 // by Place
+	bound                         // by Add
+)
+
+// isBound tells whether a process was added with a node.
+func (j *job) isBound() bool {
+	for _, p := range j.placed {
+		if p == bound {
+			return true
+		}
+	}
+	return false
 }
 
 // broken tells whether a started gang has lost processes that others wait to
@@ -103,6 +122,7 @@ type Jobs struct {
 	jobs     map[ID]*job
 	of       map[UID]*job
 	held     map[ID]map[ID]bool // the jobs that were refused for each holder
+	gathered []ID               // those that were refused while gathering, and are complete
 	order    uint64
 	settled  bool
 }
@@ -166,8 +186,11 @@ func (s *Jobs) Add(p Process) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.of[p.UID]; j != nil {
-		if p.Placed && !j.placed[p.UID] {
+		if p.Placed && j.placed[p.UID] == 0 {
 			s.place(j, p.UID)
+		}
+		if p.Placed {
+			j.placed[p.UID] = bound
 		}
 		return nil
 	}
@@ -175,14 +198,14 @@ func (s *Jobs) Add(p Process) error {
 	if j == nil {
 		j = &job{
 			id: p.Job, size: p.Size, position: Position{Priority: p.Priority},
-			created: map[UID]time.Time{}, placed: map[UID]bool{},
+			created: map[UID]time.Time{}, placed: map[UID]placement{},
 		}
 		s.jobs[p.Job] = j
 	}
 	j.created[p.UID] = p.Created
 	s.of[p.UID] = j
 	if p.Placed {
-		j.placed[p.UID] = true
+		j.placed[p.UID] = bound
 	}
 	s.gather(j)
 	s.mend(j)
@@ -201,10 +224,14 @@ func (s *Jobs) gather(j *job) {
 	slices.SortFunc(times, time.Time.Compare)
 	s.order++
 	j.position.Complete, j.position.Order = times[j.size-1], s.order
+	if j.refused {
+		j.refused = false
+		s.gathered = append(s.gathered, j.id)
+	}
 	if !s.settled {
 		return
 	}
-	if len(j.placed) > 0 {
+	if j.isBound() {
 		j.state = started
 		return
 	}
@@ -297,13 +324,15 @@ func (s *Jobs) holds(id ID) bool {
 }
 
 // Lifted returns the jobs that [Jobs.May] refused for a job that holds them no
-// more, in no order. Each is returned once; May may refuse it again. O(h log n) in h
-// jobs that hold others, of which there is at most one for each priority, and O(1)
-// for each job returned.
+// more, and those that it or [Jobs.Gathers] refused while they gathered and that
+// are complete, in no order. Each is returned once; May may refuse it again.
+// O(h log n) in h jobs that hold others, of which there is at most one for each
+// priority, and O(1) for each job returned.
 func (s *Jobs) Lifted() []ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var lifted []ID
+	lifted := s.gathered
+	s.gathered = nil
 	for holder, held := range s.held {
 		if s.holds(holder) {
 			continue
@@ -359,8 +388,8 @@ func (s *Jobs) May(id ID) (Refusal, bool) {
 	if j == nil || j.state == started {
 		return Refusal{}, true
 	}
-	if j.position.Order == 0 {
-		return Refusal{Known: len(j.created), Size: j.size}, false
+	if refusal, gathers := s.gathers(j); gathers {
+		return refusal, false
 	}
 	for _, q := range s.queues {
 		head, skips, ok := first(q.waiting)
@@ -382,6 +411,27 @@ func (s *Jobs) May(id ID) (Refusal, bool) {
 	return Refusal{}, true
 }
 
+// Gathers tells whether a job is refused because it lacks processes, before
+// anything else is asked: as [Jobs.May] does, but other jobs refuse it nothing.
+// O(1).
+func (s *Jobs) Gathers(id ID) (Refusal, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[id]
+	if j == nil {
+		return Refusal{}, false
+	}
+	return s.gathers(j)
+}
+
+func (s *Jobs) gathers(j *job) (Refusal, bool) {
+	if j.state != gathering || j.position.Order > 0 {
+		return Refusal{}, false
+	}
+	j.refused = true
+	return Refusal{Known: len(j.created), Size: j.size}, true
+}
+
 // Place says that a process got a node, and tells whether the job has started by
 // that: all that it needs are placed, for the first time. Whoever is ahead of it in
 // the queue has then been skipped. A process that is not known starts nothing.
@@ -389,14 +439,14 @@ func (s *Jobs) Place(uid UID) (started bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.of[uid]
-	if j == nil || j.placed[uid] {
+	if j == nil || j.placed[uid] != 0 {
 		return false
 	}
 	return s.place(j, uid)
 }
 
 func (s *Jobs) place(j *job, uid UID) bool {
-	j.placed[uid] = true
+	j.placed[uid] = promised
 	if j.state == started {
 		s.mend(j)
 		return false
@@ -428,7 +478,7 @@ func (s *Jobs) Unplace(uid UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.of[uid]
-	if j == nil || !j.placed[uid] {
+	if j == nil || j.placed[uid] == 0 {
 		return
 	}
 	delete(j.placed, uid)
@@ -517,7 +567,7 @@ func (s *Jobs) Pending(dst []UID, id ID) []UID {
 	}
 	begin := len(dst)
 	for uid := range j.created {
-		if !j.placed[uid] {
+		if j.placed[uid] == 0 {
 			dst = append(dst, uid)
 		}
 	}

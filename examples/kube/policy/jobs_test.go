@@ -465,3 +465,44 @@ func TestStartInSpiteOfAHolder(t *testing.T) {
 	require.Equal(t, 2, waiting, "head and same")
 	require.Equal(t, 1, skips, "nobody more than K times")
 }
+
+// A gang that was refused because it gathered is lifted by whatever completes it.
+func TestGangThatIsCompleteIsLifted(t *testing.T) {
+	for name, refuse := range map[string]func(*policy.Jobs) bool{
+		"when tried": func(s *policy.Jobs) bool { return !may(s, gang("g")) },
+		"before": func(s *policy.Jobs) bool {
+			_, gathers := s.Gathers(gang("g"))
+			return gathers
+		},
+	} {
+		for _, placed := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " placed=", placed), func(t *testing.T) {
+				s := newJobs(t, 15)
+				require.NoError(t, s.Add(policy.Process{UID: "g0", Job: gang("g"), Size: 2, Created: epoch}))
+				require.True(t, refuse(s))
+				require.Empty(t, s.Lifted(), "it gathers still")
+				require.NoError(t, s.Add(policy.Process{UID: "g1", Job: gang("g"), Size: 2, Created: epoch, Placed: placed}))
+				require.Equal(t, []policy.ID{gang("g")}, s.Lifted())
+				require.Empty(t, s.Lifted(), "each is told once")
+				_, gathers := s.Gathers(gang("g"))
+				require.False(t, gathers)
+			})
+		}
+	}
+	s := newJobs(t, 15)
+	_, gathers := s.Gathers(gang("unknown"))
+	require.False(t, gathers)
+}
+
+// A gang that loses a process while others have nodes, and gets another, has not
+// started by that.
+func TestProcessReplacedBeforeTheStart(t *testing.T) {
+	s := newJobs(t, 15)
+	g := add(t, s, gang("g"), 3, 0)
+	require.False(t, s.Place(g[0]))
+	s.Remove(g[2])
+	require.NoError(t, s.Add(policy.Process{UID: "new", Job: gang("g"), Size: 3, Created: epoch}))
+	require.False(t, s.Started(gang("g")))
+	require.False(t, s.Place("new"))
+	require.True(t, s.Place(g[1]), "now it has")
+}
