@@ -357,23 +357,49 @@ func (p *Plugin) room(state fwk.CycleState, g gang, need int64, nodes []fwk.Node
 	if need = p.least(g, need); missing <= 0 || need == 0 {
 		return tried, nil
 	}
-	var free, total int64
+	var free int64
 	for _, n := range nodes {
 		limit, used := p.load(state, n)
 		free += max(limit-used, 0) / need
-		total += limit / need
 	}
-	switch {
-	case total < int64(g.size):
+	if free >= int64(missing) {
+		return tried, nil
+	}
+	var empty int64 // room if no others were there
+	for _, n := range nodes {
+		limit, _ := p.load(state, n)
+		if placed > 0 {
+			limit -= p.loadOf(g, n)
+		}
+		empty += max(limit, 0) / need
+	}
+	if empty < int64(missing) {
 		refused.WithLabelValues("never").Inc()
 		return never, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
-			fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and empty nodes have memory for %d", size(need), g.size, total))
-	case free < int64(missing):
-		refused.WithLabelValues("gang").Inc()
-		return later, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
-			fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and there is memory for %d now", size(need), missing, free))
+			fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and without other pods there would be memory for %d", size(need), missing, empty))
 	}
-	return tried, nil
+	refused.WithLabelValues("gang").Inc()
+	return later, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
+		fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and there is memory for %d now", size(need), missing, free))
+}
+
+// loadOf returns how much memory the pods of a gang need that are on a node.
+func (p *Plugin) loadOf(g gang, node fwk.NodeInfo) (used int64) {
+	for _, info := range node.GetPods() {
+		pod := info.GetPod()
+		other, ok, err := gangOf(pod, p.minimum)
+		if err != nil || !ok || other.id != g.id {
+			continue
+		}
+		need, ok := p.memory.need(pod.UID)
+		if !ok {
+			need = p.needOf(pod)
+		}
+		if used += need; used < 0 {
+			return math.MaxInt64
+		}
+	}
+	return used
 }
 
 // size writes bytes as quantities are written, from ten MiB on rounded up to MiB.

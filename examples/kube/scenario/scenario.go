@@ -37,6 +37,7 @@ var All = []struct {
 	{"new node", NewNode},
 	{"gated pod holds nobody", Gated},
 	{"room that was found is used up", Full},
+	{"rest of a gang comes first", Rest},
 }
 
 // Whole: no pod of a gang is bound before all exist, and then all are.
@@ -200,7 +201,7 @@ func Nowhere(t *testing.T, c Cluster) {
 	c.Gang(t, "wide", 3, Limit("600Mi"))
 	c.Says(t, "huge", "estimated memory of 2Gi exceeds that of an empty node")
 	c.Says(t, "picky", "")
-	c.Says(t, "wide-0", "the gang needs an estimated 600Mi for each of 3 pods, and empty nodes have memory for 1")
+	c.Says(t, "wide-0", "the gang needs an estimated 600Mi for each of 3 pods, and without other pods there would be memory for 1")
 	for i := range 3 * K {
 		name := fmt.Sprint("small-", i)
 		c.Pod(t, name)
@@ -280,7 +281,7 @@ func NewNode(t *testing.T, c Cluster) {
 	defer c.Clear(t)
 	c.Node(t, "node-0", "1Gi")
 	g := c.Gang(t, "g", 2, Limit("600Mi"))
-	c.Says(t, "g-0", "empty nodes have memory for 1")
+	c.Says(t, "g-0", "without other pods there would be memory for 1")
 	c.Node(t, "node-1", "1Gi")
 	c.AllBound(t, g...)
 }
@@ -319,4 +320,20 @@ func Full(t *testing.T, c Cluster) {
 	c.Says(t, "b", "estimated memory of 250Mi exceeds what is free by estimates")
 	c.Delete(t, "a-1")
 	c.AllBound(t, "b")
+}
+
+// Rest: a gang waits for its pods, of which the last comes with a node. The other is
+// bound then, before one that was complete earlier.
+func Rest(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	c.Node(t, "node", "1Gi")
+	c.Pod(t, "g-0", c.member(t, "g", 2), Limit("600Mi"))
+	c.Pod(t, "first", Limit("600Mi"))
+	c.AllBound(t, "first")
+	c.Pod(t, "second", Limit("600Mi"))
+	c.Says(t, "second", "exceeds what is free")
+	c.Pod(t, "g-1", c.member(t, "g", 2), Limit("100Mi"), func(p *v1.Pod) { p.Spec.NodeName = "node" })
+	c.Says(t, "g-0", "the gang needs an estimated 600Mi for each of 1 pods")
+	c.Delete(t, "first")
+	c.AllBound(t, "g-0")
 }
