@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -131,6 +132,33 @@ func TestGangHalfBoundIsCompletedFirst(t *testing.T) {
 	start(t, client, args())
 	c.AllBound(t, "g-1")
 	c.Says(t, "early", "estimated memory of 600Mi exceeds what is free")
+}
+
+// A gang for which there are not enough processors is not tried again and again
+// while nothing changes, and soon when something does.
+func TestGangThatFindsNoNodesRests(t *testing.T) {
+	var failures atomic.Int64
+	client := newAPI(nil)
+	client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if strings.Contains(string(a.(clienttesting.PatchAction).GetPatch()), "PodScheduled") {
+			failures.Add(1)
+		}
+		return false, nil, nil
+	})
+	c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+	for i := range 2 {
+		c.Node(t, fmt.Sprint("node-", i), "1Gi")
+	}
+	start(t, client, args())
+	c.Pod(t, "there", scenario.Processors("10"))
+	c.AllBound(t, "there")
+	g := c.Gang(t, "g", 2, scenario.Processors("12"))
+	c.Says(t, "g-0", "")
+	c.Says(t, "g-1", "")
+	time.Sleep(2 * time.Second)
+	require.LessOrEqual(t, failures.Load(), int64(4))
+	c.Delete(t, "there")
+	scenario.Within(t, 5*time.Second, "the gang bound", func() bool { return len(c.Bound(t, g...)) == 2 })
 }
 
 // A gang of which some bindings fail keeps its nodes from others until it is whole.

@@ -34,7 +34,8 @@
 // A gang is the pods of a namespace with the same [GangLabel], of which
 // [GangSizeAnnotation] says how many it needs. None is tried before they all exist,
 // nor before there is memory for all that are missing, and none is bound before all
-// have a node. Where the cluster has PodGroups and kube-scheduler has its feature
+// have a node. If one finds none, the others let go theirs, and the gang rests for one
+// to ten seconds. Where the cluster has PodGroups and kube-scheduler has its feature
 // gates GenericWorkload and GangScheduling, pods that name a PodGroup are a gang of
 // its minCount, and kube-scheduler sees to the rest.
 //

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gangkit/gangkit/estimate"
@@ -38,6 +39,10 @@ type Plugin struct {
 	mu      sync.Mutex
 	pending map[types.UID]*candidate // of this scheduler, without a node
 	short   map[types.UID]bool       // those of them that found no memory
+	resting map[policy.ID]rest
+	lost    map[types.UID]string // the node that a pod had, and lost before it was bound
+
+	changes atomic.Int64 // in the cluster by which a pod may find a node
 }
 
 // candidate is a pod that has no node, with the estimate that was made of it last.
@@ -80,7 +85,7 @@ func New(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugi
 	}
 	p := &Plugin{
 		args: a, handle: handle, jobs: jobs, history: history, memory: memory,
-		pending: map[types.UID]*candidate{}, short: map[types.UID]bool{},
+		pending: map[types.UID]*candidate{}, short: map[types.UID]bool{}, resting: map[policy.ID]rest{}, lost: map[types.UID]string{},
 	}
 	if p.minimum, err = p.podGroups(); err != nil {
 		return nil, err
@@ -92,6 +97,7 @@ func New(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugi
 		return nil, err
 	}
 	registerMetrics(p)
+	go p.wake(ctx)
 	klog.FromContext(ctx).Info("Gangkit plugin", "profile", handle.ProfileName(), "args", a, "podGroups", p.minimum != nil)
 	return p, nil
 }
@@ -102,6 +108,7 @@ func (p *Plugin) Name() string { return Name }
 // attempt is what PreFilter found out about a pod, for the rest of the cycle.
 type attempt struct {
 	gang    gang
+	changes int64 // of the plugin, before it
 	need    int64 // estimated bytes
 	outcome outcome
 	status  *fwk.Status // why, if it is for the gang as a whole
@@ -111,7 +118,7 @@ type outcome int
 
 const (
 	tried outcome = iota
-	held          // another job starts first
+	held          // another job starts first, or the gang rests
 	later         // not enough memory is free for all of the gang
 	never         // nor would be if nothing ran
 )
@@ -198,9 +205,12 @@ func (p *Plugin) least(g gang, need int64) int64 {
 	return need
 }
 
-// PreEnqueue implements fwk.PreEnqueuePlugin: a gang that is not complete is not
-// tried. When it is, its last pod brings the others back. The queue is locked here,
-// so nothing may be activated.
+// restsFor is why a pod is not tried while its gang rests.
+const restsFor = "another pod of the gang found no node"
+
+// PreEnqueue implements fwk.PreEnqueuePlugin: a gang that is not complete, or that
+// rests, is not tried. When it is complete, its last pod brings the others back. The
+// queue is locked here, so nothing may be activated.
 func (p *Plugin) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	g, ok, err := gangOf(pod, p.minimum)
 	if err != nil {
@@ -212,6 +222,9 @@ func (p *Plugin) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	p.see(pod, g)
 	if refusal, gathers := p.jobs.Gathers(g.id); gathers && !g.native {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.String())
+	}
+	if p.rests(g.id) {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, restsFor)
 	}
 	return nil
 }
@@ -291,12 +304,19 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	if !ok {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "its PodGroup does not exist")
 	}
-	a := &attempt{gang: g}
+	a := &attempt{gang: g, changes: p.changes.Load()}
 	state.Write(stateKey, a)
+	p.mu.Lock()
+	delete(p.lost, pod.UID)
+	p.mu.Unlock()
 	if refusal, ok := p.jobs.May(g.id); !ok {
 		a.outcome = held
 		refused.WithLabelValues("held").Inc()
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.String())
+	}
+	if p.rests(g.id) {
+		a.outcome = held
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, restsFor)
 	}
 	var level estimate.Level
 	a.need, level = p.estimateOf(pod, g.size)
@@ -437,7 +457,10 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.P
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if !state.IsPodGroupSchedulingCycle() {
-		p.reject(a.gang, pod.UID, "another pod of the gang found no node")
+		if a.outcome == tried && a.gang.id.Gang && !a.gang.native {
+			p.rest(a.gang.id, a.changes)
+		}
+		p.reject(a.gang, pod.UID, restsFor)
 	}
 	hope := a.outcome == later
 	if a.outcome == tried {
@@ -519,6 +542,12 @@ func (p *Plugin) Unreserve(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	if err != nil || state.IsPodGroupSchedulingCycle() {
 		return
 	}
+	if a.gang.id.Gang && !a.gang.native {
+		p.rest(a.gang.id, -1)
+	}
+	p.mu.Lock()
+	p.lost[pod.UID] = node
+	p.mu.Unlock()
 	p.memory.forget(pod.UID)
 	p.jobs.Unplace(policy.UID(pod.UID))
 	p.reject(a.gang, pod.UID, "another pod of the gang lost its node")

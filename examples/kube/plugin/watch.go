@@ -8,6 +8,7 @@ import (
 	"github.com/gangkit/gangkit/examples/kube/policy"
 	v1 "k8s.io/api/core/v1"
 	scheduling "k8s.io/api/scheduling/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -38,6 +39,7 @@ func (p *Plugin) forget(pod *v1.Pod) {
 	p.mu.Lock()
 	delete(p.pending, pod.UID)
 	delete(p.short, pod.UID)
+	delete(p.lost, pod.UID)
 	p.mu.Unlock()
 	p.jobs.Remove(policy.UID(pod.UID))
 	p.memory.forget(pod.UID)
@@ -64,6 +66,10 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 			if pod, ok := last[*v1.Pod](o); ok {
 				p.learner.gone(pod.UID)
 				p.forget(pod)
+				p.changes.Add(1)
+				if g, ok, err := gangOf(pod, p.minimum); ok && err == nil && !p.jobs.Started(g.id) {
+					p.reject(g, pod.UID, "another pod of the gang is gone")
+				}
 				p.activateLifted(context.Background())
 			}
 		},
@@ -72,12 +78,16 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 		return nil, fmt.Errorf("plugin: watching pods: %w", err)
 	}
 	_, err = informers.Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { p.memory.change() },
+		AddFunc: func(any) { p.memory.change(); p.changes.Add(1) },
 		UpdateFunc: func(o, n any) {
 			before, ok := o.(*v1.Node)
 			now, too := n.(*v1.Node)
 			if !ok || !too || !before.Status.Allocatable.Memory().Equal(*now.Status.Allocatable.Memory()) {
 				p.memory.change()
+			}
+			same := equality.Semantic.DeepEqual
+			if !ok || !too || !same(before.Status.Allocatable, now.Status.Allocatable) || !same(before.Labels, now.Labels) || !same(before.Spec, now.Spec) {
+				p.changes.Add(1)
 			}
 		},
 		DeleteFunc: func(any) {
@@ -109,11 +119,18 @@ func (p *Plugin) seen(pod *v1.Pod) {
 		}
 		p.see(pod, g)
 		p.activateLifted(context.Background())
+		p.mu.Lock()
+		node, lost := p.lost[pod.UID]
+		p.mu.Unlock()
+		if lost && pod.Status.NominatedNodeName == node {
+			go p.clearNomination(pod)
+		}
 		return
 	}
 	p.mu.Lock()
 	delete(p.pending, pod.UID)
 	delete(p.short, pod.UID)
+	delete(p.lost, pod.UID)
 	p.mu.Unlock()
 	if mine {
 		if err := p.jobs.Add(process(pod, g)); err != nil {

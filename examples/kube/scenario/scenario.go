@@ -222,10 +222,10 @@ func Processes(t *testing.T, c Cluster) {
 	c.Says(t, "g-1", "")
 	require.Len(t, c.Settled(t), 1)
 	c.Pod(t, "small", Processors("14"))
-	c.AllBound(t, "small")
+	Within(t, 5*time.Second, "the node that the gang let go taken", func() bool { return len(c.Bound(t, "small")) == 1 })
 	require.Len(t, c.Settled(t), 2)
 	c.Delete(t, "there", "small")
-	c.AllBound(t, "g-0", "g-1")
+	Within(t, 5*time.Second, "the gang bound", func() bool { return len(c.Bound(t, "g-0", "g-1")) == 2 })
 }
 
 // Measured: a pod that uses more than estimated leaves less to others.
