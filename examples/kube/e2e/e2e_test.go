@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,9 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 	says("AboveEstimate", "uses 700Mi, estimated were 100Mi")
+	for i := range 3 {
+		c.Pod(t, fmt.Sprint("g-", i), scenario.Gang("incomplete", 4))
+	}
 	says("GangIncomplete", "3 of the 4 pods of the gang exist")
 	says("InvalidGang", `annotation gangkit.github.io/gang-size is "-1", want the number of its pods`)
 	says("FailedScheduling", "which was passed over 5 times and starts first")

@@ -22,6 +22,7 @@ import (
 // Whatever dies, no gang is left half bound, and no estimate is lost that had been
 // saved.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for name, faults := range map[string][]func(*testing.T, *cluster){
 		"deaths": {schedulerKilledBetweenPermitAndBind, schedulerKilledBetweenTwoBindings, apiServerKilledInMidGang},
 		"others": {watchesThatDrop, twoSchedulers},
@@ -103,8 +104,19 @@ func apiServerKilledInMidGang(t *testing.T, c *cluster) {
 	time.Sleep(time.Second) // bindings fail
 	c.startAPI(t)
 	others(t, c)
-	c.AllBound(t, g...)
-	require.Len(t, c.Settled(t), 4)
+	// If nothing of it was bound, it waits, and is passed over like any other.
+	passed := 0
+	scenario.Eventually(t, "all of g bound", func() bool {
+		bound := c.Settled(t)
+		for pod := range bound {
+			if strings.HasPrefix(pod, "other-") {
+				c.Delete(t, pod)
+				passed++
+			}
+		}
+		return len(c.Bound(t, g...)) == 4
+	})
+	require.LessOrEqual(t, passed, scenario.K)
 	select {
 	case <-s.done:
 		require.Fail(t, "the scheduler has ended")
