@@ -18,8 +18,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -40,11 +42,27 @@ const (
 // newAPI returns a fake API, which binds pods, unless refuse says otherwise.
 func newAPI(refuse func(pod string) bool) *fake.Clientset {
 	c := fake.NewClientset()
+	// What has the same version is the same to a scheduler.
 	var version atomic.Int64
 	c.PrependReactor("update", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		// What has the same version is the same to a scheduler.
 		a.(clienttesting.UpdateAction).GetObject().(*v1.Pod).ResourceVersion = fmt.Sprint(version.Add(1))
 		return false, nil, nil
+	})
+	c.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		o, err := c.Tracker().Get(a.GetResource(), a.GetNamespace(), a.(clienttesting.PatchAction).GetName())
+		if err != nil {
+			return true, nil, err
+		}
+		aside := clienttesting.NewObjectTracker(scheme.Scheme, scheme.Codecs.UniversalDecoder())
+		if err := aside.Add(o.DeepCopyObject()); err != nil {
+			return true, nil, err
+		}
+		if _, o, err = clienttesting.ObjectReaction(aside)(a); err != nil {
+			return true, nil, err
+		}
+		pod := o.(*v1.Pod)
+		pod.ResourceVersion = fmt.Sprint(version.Add(1))
+		return true, pod, c.Tracker().Update(a.GetResource(), pod, pod.Namespace)
 	})
 	c.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if a.GetSubresource() != "binding" {
@@ -159,6 +177,25 @@ func TestGangThatFindsNoNodesRests(t *testing.T) {
 	require.LessOrEqual(t, failures.Load(), int64(4))
 	c.Delete(t, "there")
 	scenario.Within(t, 5*time.Second, "the gang bound", func() bool { return len(c.Bound(t, g...)) == 2 })
+}
+
+// A pod that lets its node go is nominated to it no more, although informers are so
+// late that kube-scheduler does not know of the nomination that it should take back.
+func TestNominationIsTakenBack(t *testing.T) {
+	client := newAPI(nil)
+	client.PrependWatchReactor("pods", func(a clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := client.Tracker().Watch(v1.SchemeGroupVersion.WithResource("pods"), a.GetNamespace())
+		if err != nil {
+			return true, nil, err
+		}
+		return true, watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
+			time.Sleep(20 * time.Millisecond)
+			return e, true
+		}), nil
+	})
+	c := scenario.Cluster{Client: client, Namespace: "default", Scheduler: with}
+	start(t, client, args())
+	scenario.Processes(t, c)
 }
 
 // A gang of which some bindings fail keeps its nodes from others until it is whole.
