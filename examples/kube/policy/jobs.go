@@ -156,6 +156,9 @@ func (s *Jobs) Settle() {
 	s.settled = true
 	var complete []*job
 	for _, j := range s.jobs {
+		if j.position.Order == 0 && j.isBound() { // it had started, and some of it ended
+			s.complete(j, len(j.created))
+		}
 		if j.position.Order > 0 {
 			complete = append(complete, j)
 		}
@@ -171,9 +174,11 @@ func (s *Jobs) Settle() {
 	}
 }
 
-// Add says that a process was submitted. Said twice, it changes only whether the
-// process is placed, and only from no to yes. Errors: ErrJob, for a process without
-// UID or a size that is not positive; Jobs is then as before.
+// Add says that a process was submitted. Said twice, it changes whether the process
+// is placed, from no to yes, and to which job it belongs, as long as it is not
+// placed. The size of a job is that of the process added last while it gathers.
+// Errors: ErrJob, for a process without UID or a size that is not positive; Jobs is
+// then as before.
 //
 // O(log n) in the jobs that wait, as are all methods that do not say otherwise.
 func (s *Jobs) Add(p Process) error {
@@ -185,15 +190,17 @@ func (s *Jobs) Add(p Process) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if j := s.of[p.UID]; j != nil {
+	if j := s.of[p.UID]; j != nil && (j.id == p.Job || j.placed[p.UID] != 0) {
 		if p.Placed && j.placed[p.UID] == 0 {
 			s.place(j, p.UID)
 		}
 		if p.Placed {
 			j.placed[p.UID] = bound
 		}
+		s.resize(j, p.Size)
 		return nil
 	}
+	s.remove(p.UID) // from another job, if there was one
 	j := s.jobs[p.Job]
 	if j == nil {
 		j = &job{
@@ -207,9 +214,18 @@ func (s *Jobs) Add(p Process) error {
 	if p.Placed {
 		j.placed[p.UID] = bound
 	}
+	s.resize(j, p.Size)
 	s.gather(j)
 	s.mend(j)
 	return nil
+}
+
+// resize has a job that gathers wait for so many processes.
+func (s *Jobs) resize(j *job, size int) {
+	if j.state == gathering && j.position.Order == 0 && j.size != size {
+		j.size = size
+		s.gather(j)
+	}
 }
 
 // gather gives a job its position once it is complete.
@@ -217,17 +233,7 @@ func (s *Jobs) gather(j *job) {
 	if j.state != gathering || j.position.Order > 0 || len(j.created) < j.size {
 		return
 	}
-	times := make([]time.Time, 0, len(j.created))
-	for _, t := range j.created {
-		times = append(times, t)
-	}
-	slices.SortFunc(times, time.Time.Compare)
-	s.order++
-	j.position.Complete, j.position.Order = times[j.size-1], s.order
-	if j.refused {
-		j.refused = false
-		s.gathered = append(s.gathered, j.id)
-	}
+	s.complete(j, j.size)
 	if !s.settled {
 		return
 	}
@@ -236,6 +242,21 @@ func (s *Jobs) gather(j *job) {
 		return
 	}
 	s.enter(j)
+}
+
+// complete gives a job its position, when so many of its processes were there.
+func (s *Jobs) complete(j *job, size int) {
+	times := make([]time.Time, 0, len(j.created))
+	for _, t := range j.created {
+		times = append(times, t)
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	s.order++
+	j.position.Complete, j.position.Order = times[size-1], s.order
+	if j.refused {
+		j.refused = false
+		s.gathered = append(s.gathered, j.id)
+	}
 }
 
 // enter puts a job at the end of the queue of its priority.
@@ -290,10 +311,15 @@ func (s *Jobs) queue(priority int32) *admission.Queue[ID] {
 	return s.queues[i].waiting
 }
 
-// Remove says that a process is gone.
+// Remove says that a process is gone. If it was the last of a started job that was
+// placed, others of that job are another run of it.
 func (s *Jobs) Remove(uid UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remove(uid)
+}
+
+func (s *Jobs) remove(uid UID) {
 	j := s.of[uid]
 	if j == nil {
 		return
@@ -308,6 +334,10 @@ func (s *Jobs) Remove(uid UID) {
 	case j.state != started && len(j.created) < j.size:
 		s.leave(j)
 		j.state, j.position.Order = gathering, 0
+	case j.state == started && len(j.placed) == 0 && s.settled:
+		s.leave(j)
+		j.state, j.position.Order, j.hopeless = gathering, 0, false
+		s.gather(j)
 	default:
 		s.mend(j)
 	}
@@ -323,24 +353,32 @@ func (s *Jobs) holds(id ID) bool {
 	return ok && head == id && skips >= s.maxSkips
 }
 
-// Lifted returns the jobs that [Jobs.May] refused for a job that holds them no
-// more, and those that it or [Jobs.Gathers] refused while they gathered and that
-// are complete, in no order. Each is returned once; May may refuse it again.
-// O(h log n) in h jobs that hold others, of which there is at most one for each
-// priority, and O(1) for each job returned.
+// Lifted returns the jobs that [Jobs.May] refused and that nobody holds any more, and
+// those that it or [Jobs.Gathers] refused while they gathered and that are complete,
+// in no order. Each is returned once. O(h log n) in h jobs that hold others, of which
+// there is at most one for each priority, and O(p log n) in p priorities for each job
+// that was held by one that holds no more.
 func (s *Jobs) Lifted() []ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lifted := s.gathered
 	s.gathered = nil
+	var free []ID
 	for holder, held := range s.held {
 		if s.holds(holder) {
 			continue
 		}
 		for id := range held {
-			lifted = append(lifted, id)
+			free = append(free, id)
 		}
 		delete(s.held, holder)
+	}
+	for _, id := range free {
+		if j := s.jobs[id]; j != nil {
+			if _, ok := s.may(j); ok { // and the next holder does not hold it
+				lifted = append(lifted, id)
+			}
+		}
 	}
 	return lifted
 }
@@ -379,13 +417,20 @@ func (r Refusal) String() string {
 
 // May tells whether a process of the job may be tried now, and if not, why; a job
 // that is refused for another will be among those of [Jobs.Lifted]. A job that has
-// started may: it asks for a process more than it needs, or for one to replace
-// another. So may a job that is not known. O(p log n) in p priorities.
+// started may if it lacks a process that it needs; for more than it needs it is as
+// others are. A job that is not known may. O(p log n) in p priorities.
 func (s *Jobs) May(id ID) (Refusal, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[id]
-	if j == nil || j.state == started {
+	if j == nil {
+		return Refusal{}, true
+	}
+	return s.may(j)
+}
+
+func (s *Jobs) may(j *job) (Refusal, bool) {
+	if j.state == started && len(j.placed) < j.size {
 		return Refusal{}, true
 	}
 	if refusal, gathers := s.gathers(j); gathers {
@@ -400,11 +445,11 @@ func (s *Jobs) May(id ID) (Refusal, bool) {
 		if q.priority < j.position.Priority && !broken {
 			continue
 		}
-		if head != id && skips >= s.maxSkips {
+		if head != j.id && skips >= s.maxSkips {
 			if s.held[head] == nil {
 				s.held[head] = map[ID]bool{}
 			}
-			s.held[head][id] = true
+			s.held[head][j.id] = true
 			return Refusal{Holder: head, Broken: broken, Skips: skips}, false
 		}
 	}
@@ -448,12 +493,22 @@ func (s *Jobs) Place(uid UID) (started bool) {
 func (s *Jobs) place(j *job, uid UID) bool {
 	j.placed[uid] = promised
 	if j.state == started {
+		if len(j.placed) > j.size { // it passes others like one of its own
+			s.pass(j)
+		}
 		s.mend(j)
 		return false
 	}
 	if len(j.placed) < j.size || j.position.Order == 0 || !s.settled {
 		return false
 	}
+	s.pass(j)
+	j.state = started
+	return true
+}
+
+// pass takes a job out of the queue, and skips whoever is ahead of it.
+func (s *Jobs) pass(j *job) {
 	for _, q := range s.queues {
 		if q.priority < j.position.Priority {
 			break
@@ -467,13 +522,12 @@ func (s *Jobs) place(j *job, uid UID) bool {
 		// It has its nodes all the same.
 		q.waiting.Remove(j.id)
 	}
-	j.state = started
-	return true
 }
 
 // Unplace takes a Place back: the process did not get its node. If the job had
-// started and nothing of it is left in place, it waits again, where it was skipped
-// as often as before; if a part is left it is broken.
+// started and nothing of it is left in place, it waits again, before all others and
+// skipped as often as the next one at least, as nobody that may not pass the next one
+// may pass it; if a part is left it is broken.
 func (s *Jobs) Unplace(uid UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -485,7 +539,11 @@ func (s *Jobs) Unplace(uid UID) {
 	if j.state == started && len(j.placed) == 0 {
 		s.leave(j)
 		j.state = waiting
-		if err := s.queue(j.position.Priority).PutBack(j.id, admission.Need{Nodes: 1}, j.skips); err != nil {
+		q, skips := s.queue(j.position.Priority), j.skips
+		if _, n, ok := first(q); ok {
+			skips = max(skips, min(n, s.maxSkips))
+		}
+		if err := q.PutBack(j.id, admission.Need{Nodes: 1}, skips); err != nil {
 			panic("policy: " + err.Error())
 		}
 		return

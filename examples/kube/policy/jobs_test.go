@@ -506,3 +506,118 @@ func TestProcessReplacedBeforeTheStart(t *testing.T) {
 	require.False(t, s.Place("new"))
 	require.True(t, s.Place(g[1]), "now it has")
 }
+
+// A start that is taken back does not suspend a hold: who was held is.
+func TestStartTakenBackKeepsTheHold(t *testing.T) {
+	s := newJobs(t, 2)
+	add(t, s, gang("wide"), 4, 0)
+	for i := range 2 {
+		s.Place(add(t, s, alone(fmt.Sprint(i)), 1, 0)[0])
+	}
+	add(t, s, alone("late"), 1, 0)
+	require.False(t, may(s, alone("late")))
+	s.Unplace(policy.UID(fmt.Sprint(alone("1"), " 0")))
+	require.False(t, may(s, alone("late")))
+	require.Empty(t, s.Lifted())
+	require.True(t, may(s, alone("1")), "it had started")
+	require.True(t, s.Place(policy.UID(fmt.Sprint(alone("1"), " 0"))))
+	require.False(t, may(s, alone("late")))
+	skips, _ := s.Skips(gang("wide"))
+	require.Equal(t, 2, skips)
+}
+
+// When all of a gang that had nodes are gone, those left are another run of it.
+func TestAnotherRunOfAGangOfThatName(t *testing.T) {
+	s := newJobs(t, 15)
+	old := add(t, s, gang("g"), 2, 0)
+	s.Place(old[0])
+	require.True(t, s.Place(old[1]))
+	require.NoError(t, s.Add(policy.Process{UID: "new0", Job: gang("g"), Size: 2, Created: epoch}))
+	require.True(t, s.Started(gang("g")))
+	s.Remove(old[0])
+	s.Remove(old[1])
+	require.False(t, s.Started(gang("g")))
+	require.False(t, may(s, gang("g")), "it gathers")
+	require.NoError(t, s.Add(policy.Process{UID: "new1", Job: gang("g"), Size: 2, Created: epoch}))
+	require.True(t, may(s, gang("g")))
+	require.False(t, s.Place("new0"))
+	require.True(t, s.Place("new1"))
+}
+
+// Who is held by the next one when the first goes is not lifted.
+func TestHeldByTheNext(t *testing.T) {
+	s := newJobs(t, 1)
+	first := add(t, s, gang("first"), 2, 0)
+	second := add(t, s, gang("second"), 2, 0)
+	s.Place(add(t, s, alone("small"), 1, 0)[0])
+	add(t, s, alone("late"), 1, 0)
+	require.False(t, may(s, alone("late")))
+	require.False(t, may(s, gang("second")))
+	s.Place(first[0])
+	require.True(t, s.Place(first[1]))
+	require.Equal(t, []policy.ID{gang("second")}, s.Lifted())
+	s.Place(second[0])
+	require.True(t, s.Place(second[1]))
+	require.Equal(t, []policy.ID{alone("late")}, s.Lifted())
+}
+
+// What a user corrects counts: the size, and which gang a process is of.
+func TestProcessesThatChange(t *testing.T) {
+	s := newJobs(t, 15)
+	change := func(uid policy.UID, id policy.ID, size int) {
+		require.NoError(t, s.Add(policy.Process{UID: uid, Job: id, Size: size, Created: epoch}))
+	}
+	change("a", gang("g"), 8)
+	change("b", gang("g"), 8)
+	require.False(t, may(s, gang("g")))
+	change("a", gang("g"), 2)
+	require.True(t, may(s, gang("g")))
+	require.Equal(t, []policy.ID{gang("g")}, s.Lifted())
+
+	change("b", alone("b"), 1)
+	require.False(t, may(s, gang("g")), "it lacks one again")
+	require.True(t, may(s, alone("b")))
+	require.True(t, s.Place("b"))
+	require.True(t, s.Started(alone("b")))
+	known, placed := s.Count(gang("g"))
+	require.Equal(t, []int{1, 0}, []int{known, placed})
+	change("b", gang("g"), 2)
+	require.True(t, s.Started(alone("b")), "what is placed stays what it is")
+}
+
+// A scheduler that begins finds a gang of which some have ended, some run, and one
+// that was replaced waits: that has started, and is broken.
+func TestGangThatEndsWhenASchedulerBegins(t *testing.T) {
+	s, err := policy.NewJobs(15)
+	require.NoError(t, err)
+	add(t, s, alone("other"), 1, 0)
+	for _, uid := range []policy.UID{"g1", "g2"} {
+		require.NoError(t, s.Add(policy.Process{UID: uid, Job: gang("g"), Size: 4, Created: epoch, Placed: true}))
+	}
+	require.NoError(t, s.Add(policy.Process{UID: "again", Job: gang("g"), Size: 4, Created: epoch.Add(time.Hour)}))
+	s.Settle()
+	require.True(t, s.Started(gang("g")))
+	require.True(t, may(s, gang("g")))
+	require.False(t, may(s, alone("other")))
+	s.Place("again")
+	require.True(t, may(s, alone("other")))
+}
+
+// What a gang has more than it needs passes others as pods alone do.
+func TestMoreThanAGangNeeds(t *testing.T) {
+	s := newJobs(t, 2)
+	wide := add(t, s, gang("wide"), 4, 0)
+	for i := range 2 {
+		require.NoError(t, s.Add(policy.Process{UID: policy.UID(fmt.Sprint(i)), Job: gang("many"), Size: 1, Created: epoch}))
+		require.True(t, may(s, gang("many")))
+		s.Place(policy.UID(fmt.Sprint(i)))
+		skips, _ := s.Skips(gang("wide"))
+		require.Equal(t, i+1, skips)
+	}
+	require.NoError(t, s.Add(policy.Process{UID: "2", Job: gang("many"), Size: 1, Created: epoch}))
+	require.False(t, may(s, gang("many")))
+	for _, uid := range wide {
+		s.Place(uid)
+	}
+	require.Equal(t, []policy.ID{gang("many")}, s.Lifted())
+}
