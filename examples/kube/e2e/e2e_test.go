@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/gangkit/gangkit/examples/kube/plugin"
@@ -29,6 +30,24 @@ func TestScenarios(t *testing.T) {
 	for _, test := range scenario.All {
 		t.Run(test.Name, func(t *testing.T) { test.Run(t, c.Cluster) })
 	}
+	t.Run("peak that is said late", func(t *testing.T) { scenario.Late(t, c.Cluster) })
+	t.Run("pod that is deleted and stays holds nobody", func(t *testing.T) {
+		defer c.Clear(t)
+		c.Node(t, "node", "1Gi")
+		c.Pod(t, "there", scenario.Limit("900Mi"))
+		c.AllBound(t, "there")
+		c.Pod(t, "stays", scenario.Limit("900Mi"), func(p *v1.Pod) { p.Finalizers = []string{"example.com/stays"} })
+		c.Says(t, "stays", "exceeds what is free")
+		c.Delete(t, "stays")
+		for i := range 2 * scenario.K {
+			name := fmt.Sprint("small-", i)
+			c.Pod(t, name)
+			c.AllBound(t, name)
+		}
+		patch := []byte(`{"metadata":{"finalizers":null}}`)
+		_, err := c.Client.CoreV1().Pods(c.Namespace).Patch(context.Background(), "stays", types.MergePatchType, patch, metav1.PatchOptions{})
+		require.NoError(t, err)
+	})
 	text := s.metrics()
 	for _, name := range []string{
 		"gangkit_estimates_total{level=\"path-size-user\"}", "gangkit_refusals_total{reason=\"held\"}", "gangkit_refusals_total{reason=\"gang\"}",
@@ -111,6 +130,33 @@ func TestPodGroups(t *testing.T) {
 		c.AllBound(t, h...)
 	})
 	s.metric(t, `gangkit_started_jobs_total{kind="gang"} 4`)
+	t.Run("without gang policy", func(t *testing.T) {
+		defer c.Clear(t)
+		c.Node(t, "node", "1Gi")
+		_, err := c.Client.SchedulingV1alpha2().PodGroups(c.Namespace).Create(context.Background(), &scheduling.PodGroup{
+			ObjectMeta: metav1.ObjectMeta{Name: "basic"},
+			Spec:       scheduling.PodGroupSpec{SchedulingPolicy: scheduling.PodGroupSchedulingPolicy{Basic: &scheduling.BasicSchedulingPolicy{}}},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		time.Sleep(1100 * time.Millisecond) // until all nodes may be taken for free
+		name := "basic"
+		for i := range 6 {
+			c.Pod(t, fmt.Sprint("b-", i), scenario.Limit("300Mi"), func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name} })
+		}
+		scenario.Eventually(t, "three bound", func() bool { return len(c.Bound(t)) >= 3 })
+		require.Len(t, c.Settled(t), 3, "1 GiB has room for three")
+	})
+	t.Run("without feature gates", func(t *testing.T) {
+		defer c.Clear(t)
+		s.kill()
+		c.startScheduler(t, setting{})
+		for i := range 2 {
+			c.Node(t, fmt.Sprint("node-", i), "1Gi")
+		}
+		c.Gang(t, "ungated", 2)
+		c.Says(t, "ungated-0", "needs the feature gates GenericWorkload and GangScheduling")
+		require.Empty(t, c.Settled(t))
+	})
 }
 
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict)

@@ -92,6 +92,7 @@ func start(t testing.TB, client kubernetes.Interface, args string) (stop func())
 	plugins.MultiPoint.Enabled = append(append([]config.Plugin{}, plugins.MultiPoint.Enabled...), config.Plugin{Name: plugin.Name})
 	sort := config.PluginSet{Enabled: []config.Plugin{{Name: plugin.Name}}, Disabled: []config.Plugin{{Name: "*"}}}
 	plugins.QueueSort = sort
+	plugins.PostFilter.Enabled = []config.Plugin{{Name: plugin.Name}} // before the others
 	plain := *defaults.PluginsV1
 	plain.QueueSort = sort // all profiles share it
 	registry := frameworkruntime.Registry{plugin.Name: plugin.New}
@@ -243,10 +244,12 @@ func TestHistoryOutlivesAScheduler(t *testing.T) {
 			}
 			stop := start(t, client, args)
 			run("a", "100Mi")
+			c.Pod(t, "still", scenario.Job("a"), scenario.Limit("800Mi"))
+			c.AllBound(t, "still")
 			time.Sleep(300 * time.Millisecond) // saved
 			stop()
 			start(t, client, args)
-			c.Pod(t, "filler", scenario.Annotate(plugin.MemoryAnnotation, "900Mi"))
+			c.Pod(t, "filler", scenario.Annotate(plugin.MemoryAnnotation, "800Mi"))
 			c.AllBound(t, "filler")
 			c.Pod(t, "a", scenario.Job("a"), scenario.Limit("800Mi"))
 			c.AllBound(t, "a")

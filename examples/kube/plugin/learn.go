@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
@@ -40,6 +41,7 @@ type learner struct {
 type peak struct {
 	bytes int64
 	gone  time.Time // when the pod was; zero while it is there
+	told  bool      // that it uses more than was estimated
 }
 
 // runKey identifies a run of a job: gangs of the same name that have different
@@ -93,9 +95,14 @@ func newLearner(ctx context.Context, p *Plugin, store store) (*learner, error) {
 				l.ended(ctx, pod, initial)
 			}
 		},
-		UpdateFunc: func(_, o any) {
-			if pod, ok := o.(*v1.Pod); ok {
-				l.ended(ctx, pod, false)
+		UpdateFunc: func(o, n any) {
+			before, ok := o.(*v1.Pod)
+			now, too := n.(*v1.Pod)
+			if ok && too && before.UID != now.UID { // the deletion in between was missed
+				l.deleted(before)
+			}
+			if too {
+				l.ended(ctx, now, false)
 			}
 		},
 		DeleteFunc: func(o any) {
@@ -131,16 +138,19 @@ func strip(o any) (any, error) {
 
 // measured says that a pod used as many bytes at a time.
 func (l *learner) measured(pod *v1.Pod, bytes int64) {
-	l.mu.Lock()
-	old := l.peaks[pod.UID]
-	l.peaks[pod.UID] = peak{max(old.bytes, bytes), old.gone}
-	l.mu.Unlock()
 	need, known := l.p.memory.need(pod.UID)
-	if !known || bytes <= need {
-		return
+	more := known && bytes > need
+	l.mu.Lock()
+	k := l.peaks[pod.UID]
+	k.bytes = max(k.bytes, bytes)
+	tell := more && l.leading && !k.told && pod.Spec.SchedulerName == l.p.handle.ProfileName()
+	k.told = k.told || tell
+	l.peaks[pod.UID] = k
+	l.mu.Unlock()
+	if more {
+		l.p.memory.set(pod.UID, bytes)
 	}
-	l.p.memory.set(pod.UID, bytes)
-	if old.bytes <= need && pod.Spec.SchedulerName == l.p.handle.ProfileName() {
+	if tell {
 		above.Inc()
 		l.p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, "AboveEstimate", "Measuring",
 			"uses %s, estimated were %s", size(bytes), size(need))
@@ -198,6 +208,9 @@ func (l *learner) ended(ctx context.Context, pod *v1.Pod, initial bool) {
 	}
 	if bytes := l.peakOf(pod); bytes > 0 && (pod.Status.Phase == v1.PodSucceeded || killed(pod) || bytes > l.p.needOf(pod)) {
 		job := jobOf(pod, g.size)
+		if r.learnt && len(r.peaks) == 0 { // what it used is said only now
+			r.learnt, l.ready[key] = false, r
+		}
 		r.peaks[job] = max(r.peaks[job], bytes)
 	}
 	l.mu.Unlock()
@@ -265,6 +278,7 @@ func (l *learner) learn(ctx context.Context) {
 		}
 	}
 	if some {
+		l.p.changes.Add(1)
 		l.p.activateShort(ctx)
 	}
 }
@@ -302,6 +316,11 @@ func (p *Plugin) begin(ctx context.Context) error {
 	if !cache.WaitForCacheSync(wait.Done(), p.synced, p.learner.synced) {
 		return errors.New("plugin: the pods that are there, or have ended, are not known yet")
 	}
+	if p.groups != nil {
+		if !cache.WaitForCacheSync(wait.Done(), p.groups) {
+			return errors.New("plugin: the PodGroups that are there are not known yet")
+		}
+	}
 	data, err := p.learner.store.load(wait)
 	if err != nil {
 		return fmt.Errorf("plugin: loading the history: %w", err)
@@ -314,6 +333,9 @@ func (p *Plugin) begin(ctx context.Context) error {
 			klog.FromContext(ctx).Error(err, "The history is damaged and begins anew")
 		}
 	}
+	if err := p.reckon(); err != nil {
+		return err
+	}
 	p.jobs.Settle()
 	p.learner.mu.Lock()
 	p.learner.leading = true
@@ -321,6 +343,27 @@ func (p *Plugin) begin(ctx context.Context) error {
 	p.learner.learn(ctx)
 	p.began = true
 	klog.FromContext(ctx).Info("Gangkit begins", "profile", p.handle.ProfileName(), "records", p.history.Records())
+	return nil
+}
+
+// reckon estimates anew what the pods need that got their nodes before the history
+// was there, and sees them again, as their PodGroups may not have been there either.
+func (p *Plugin) reckon() error {
+	pods, err := p.handle.SharedInformerFactory().Core().V1().Pods().Lister().List(labels.Everything())
+	if err != nil {
+		return fmt.Errorf("plugin: listing pods: %w", err)
+	}
+	for _, pod := range pods {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		p.seen(pod)
+		p.learner.mu.Lock()
+		measured := p.learner.peaks[pod.UID].bytes
+		p.learner.mu.Unlock()
+		p.memory.reset(pod.UID, max(p.needOf(pod), measured))
+	}
+	p.memory.change()
 	return nil
 }
 

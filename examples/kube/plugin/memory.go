@@ -57,6 +57,16 @@ func (m *memory) set(uid types.UID, need int64) {
 	}
 }
 
+// reset corrects what a pod needs that is there.
+func (m *memory) reset(uid types.UID, need int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old, ok := m.needs[uid]; ok && old != need {
+		m.needs[uid] = need
+		m.raised.Add(1)
+	}
+}
+
 // need returns what a pod that has a node needs.
 func (m *memory) need(uid types.UID) (int64, bool) {
 	m.mu.RLock()

@@ -3,6 +3,7 @@ package plugin
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/gangkit/gangkit/estimate"
 	"github.com/gangkit/gangkit/examples/kube/policy"
@@ -89,6 +90,10 @@ func jobOf(pod *v1.Pod, size int) estimate.Job {
 func quantity(pod *v1.Pod, annotation string) (int64, bool) {
 	text, ok := pod.Annotations[annotation]
 	if !ok {
+		return 0, false
+	}
+	// To read 1e999999999 takes minutes.
+	if i := strings.IndexAny(text, "eE"); len(text) > 32 || i >= 0 && len(text)-i > 4 {
 		return 0, false
 	}
 	q, err := resource.ParseQuantity(text)

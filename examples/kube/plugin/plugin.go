@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/gangkit/gangkit/examples/kube/policy"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -29,6 +31,7 @@ type Plugin struct {
 	memory  *memory
 	learner *learner
 	minimum func(namespace, name string) (int, bool) // of a PodGroup; nil without
+	groups  cache.InformerSynced                     // all PodGroups have been seen; nil without
 
 	synced    cache.InformerSynced // all pods that were there at first have been seen
 	looked    int64                // UnixNano when all nodes were looked at
@@ -40,6 +43,7 @@ type Plugin struct {
 	pending map[types.UID]*candidate // of this scheduler, without a node
 	short   map[types.UID]bool       // those of them that found no memory
 	resting map[policy.ID]rest
+	edited  map[types.UID]edit
 	lost    map[types.UID]string // the node that a pod had, and lost before it was bound
 
 	changes atomic.Int64 // in the cluster by which a pod may find a node
@@ -85,9 +89,9 @@ func New(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugi
 	}
 	p := &Plugin{
 		args: a, handle: handle, jobs: jobs, history: history, memory: memory,
-		pending: map[types.UID]*candidate{}, short: map[types.UID]bool{}, resting: map[policy.ID]rest{}, lost: map[types.UID]string{},
+		pending: map[types.UID]*candidate{}, short: map[types.UID]bool{}, resting: map[policy.ID]rest{}, edited: map[types.UID]edit{}, lost: map[types.UID]string{},
 	}
-	if p.minimum, err = p.podGroups(); err != nil {
+	if err := p.podGroups(); err != nil {
 		return nil, err
 	}
 	if p.learner, err = newLearner(ctx, p, store); err != nil {
@@ -143,7 +147,7 @@ func read(state fwk.CycleState) (*attempt, error) {
 // estimate returns how many bytes a pod will need, and what that rests on; for the
 // history see [policy.History].
 func (p *Plugin) estimate(pod *v1.Pod, size int) (int64, estimate.Level) {
-	if bytes, ok := quantity(pod, MemoryAnnotation); ok {
+	if bytes, ok := quantity(pod, MemoryAnnotation); ok && pod.Spec.SchedulerName == p.handle.ProfileName() {
 		return bytes, estimate.ByConstant
 	}
 	request, limit := requested(pod)
@@ -205,7 +209,7 @@ func (p *Plugin) least(g gang, need int64) int64 {
 	return need
 }
 
-// restsFor is why a pod is not tried while its gang rests.
+// restsFor is why a pod is not tried while its gang rests, if there is no more to say.
 const restsFor = "another pod of the gang found no node"
 
 // PreEnqueue implements fwk.PreEnqueuePlugin: a gang that is not complete, or that
@@ -216,17 +220,28 @@ func (p *Plugin) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	if err != nil {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
-	if !ok || len(pod.Spec.SchedulingGates) > 0 {
+	if !ok || len(pod.Spec.SchedulingGates) > 0 || pod.DeletionTimestamp != nil {
 		return nil // kube-scheduler waits for the PodGroup, and for the gates to open
 	}
 	p.see(pod, g)
+	if g.id.Gang {
+		go p.activateLifted(ctx)
+	}
 	if refusal, gathers := p.jobs.Gathers(g.id); gathers && !g.native {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.String())
 	}
-	if p.rests(g.id) {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, restsFor)
+	if why, ok := p.rests(g.id); ok && says(pod) {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, why)
 	}
 	return nil
+}
+
+// says tells whether the condition of a pod says why it waits. PreFilter sees to that,
+// PreEnqueue does not.
+func says(pod *v1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse
+	})
 }
 
 func process(pod *v1.Pod, g gang) policy.Process {
@@ -241,16 +256,28 @@ func process(pod *v1.Pod, g gang) policy.Process {
 }
 
 // Less implements fwk.QueueSortPlugin: by the position of the job, so that the pods
-// of a gang are next to each other, then by name.
+// of a gang are next to each other, then by name. Pods of other profiles are among
+// them by priority and time of creation.
 func (p *Plugin) Less(a, b fwk.QueuedPodInfo) bool {
 	x, y := a.GetPodInfo().GetPod(), b.GetPodInfo().GetPod()
-	if c := p.jobs.Position(policy.UID(x.UID)).Compare(p.jobs.Position(policy.UID(y.UID))); c != 0 {
+	if c := p.position(x).Compare(p.position(y)); c != 0 {
 		return c < 0
 	}
 	if c := strings.Compare(x.Namespace, y.Namespace); c != 0 {
 		return c < 0
 	}
 	return x.Name < y.Name
+}
+
+func (p *Plugin) position(pod *v1.Pod) policy.Position {
+	if pod.Spec.SchedulerName == p.handle.ProfileName() {
+		return p.jobs.Position(policy.UID(pod.UID))
+	}
+	at := policy.Position{Complete: pod.CreationTimestamp.Time, Order: 1}
+	if pod.Spec.Priority != nil {
+		at.Priority = *pod.Spec.Priority
+	}
+	return at
 }
 
 // EventsToRegister implements fwk.EnqueueExtensions: memory becomes free when a pod
@@ -304,25 +331,28 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 	if !ok {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "its PodGroup does not exist")
 	}
+	if g.native && state.GetPodGroupSchedulingCycle() == nil {
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "its PodGroup needs the feature gates GenericWorkload and GangScheduling of the scheduler")
+	}
 	a := &attempt{gang: g, changes: p.changes.Load()}
 	state.Write(stateKey, a)
-	p.mu.Lock()
-	delete(p.lost, pod.UID)
-	p.mu.Unlock()
 	if refusal, ok := p.jobs.May(g.id); !ok {
 		a.outcome = held
 		refused.WithLabelValues("held").Inc()
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.String())
 	}
-	if p.rests(g.id) {
+	if why, ok := p.rests(g.id); ok {
 		a.outcome = held
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, restsFor)
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, why)
 	}
+	p.mu.Lock()
+	delete(p.lost, pod.UID)
+	p.mu.Unlock()
 	var level estimate.Level
 	a.need, level = p.estimateOf(pod, g.size)
 	estimated.WithLabelValues(levels[level]).Inc()
 	if !g.id.Gang {
-		if p.fitsEverywhere(state, a.need, nodes) {
+		if !state.IsPodGroupSchedulingCycle() && p.fitsEverywhere(state, a.need, nodes) {
 			return nil, fwk.NewStatus(fwk.Skip)
 		}
 		return nil, nil
@@ -385,30 +415,37 @@ func (p *Plugin) room(state fwk.CycleState, g gang, need int64, nodes []fwk.Node
 	if free >= int64(missing) {
 		return tried, nil
 	}
-	var empty int64 // room if no others were there
+	var empty int64 // room if no other jobs were there
 	for _, n := range nodes {
 		limit, _ := p.load(state, n)
-		if placed > 0 {
-			limit -= p.loadOf(g, n)
-		}
-		empty += max(limit, 0) / need
+		empty += max(limit-p.lasting(g, n), 0) / need
 	}
 	if empty < int64(missing) {
 		refused.WithLabelValues("never").Inc()
 		return never, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
-			fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and without other pods there would be memory for %d", size(need), missing, empty))
+			fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and without other jobs there would be memory for %d", size(need), missing, empty))
 	}
 	refused.WithLabelValues("gang").Inc()
 	return later, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
 		fmt.Sprintf("the gang needs an estimated %s for each of %d pods, and there is memory for %d now", size(need), missing, free))
 }
 
-// loadOf returns how much memory the pods of a gang need that are on a node.
-func (p *Plugin) loadOf(g gang, node fwk.NodeInfo) (used int64) {
+// makesRoom tells whether a gang gains by waiting until a pod ends: it is that of
+// another job of this scheduler. To hold others would not help against those of other
+// schedulers and of DaemonSets.
+func (p *Plugin) makesRoom(pod *v1.Pod, g gang) bool {
+	if owner := metav1.GetControllerOf(pod); pod.Spec.SchedulerName != p.handle.ProfileName() || owner != nil && owner.Kind == "DaemonSet" {
+		return false
+	}
+	other, ok, err := gangOf(pod, p.minimum)
+	return err != nil || !ok || other.id != g.id
+}
+
+// lasting returns how much memory the pods on a node need that make no room.
+func (p *Plugin) lasting(g gang, node fwk.NodeInfo) (used int64) {
 	for _, info := range node.GetPods() {
 		pod := info.GetPod()
-		other, ok, err := gangOf(pod, p.minimum)
-		if err != nil || !ok || other.id != g.id {
+		if p.makesRoom(pod, g) {
 			continue
 		}
 		need, ok := p.memory.need(pod.UID)
@@ -453,12 +490,23 @@ func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, no
 // end would help, it sets the job aside.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, statuses fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	a, err := read(state)
-	if err != nil {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
+	if err != nil { // another plugin refused it before
+		g, ok, err := gangOf(pod, p.minimum)
+		if err != nil || !ok || p.begin(ctx) != nil {
+			return nil, fwk.NewStatus(fwk.Unschedulable)
+		}
+		a = &attempt{gang: g, outcome: never, changes: p.changes.Load()}
 	}
 	if !state.IsPodGroupSchedulingCycle() {
-		if a.outcome == tried && a.gang.id.Gang && !a.gang.native {
-			p.rest(a.gang.id, a.changes)
+		if a.gang.id.Gang && !a.gang.native && a.outcome != held {
+			r := rest{least: leastRest, changes: a.changes, why: restsFor}
+			if a.status != nil {
+				r.why = a.status.Message()
+			}
+			if a.outcome == later {
+				r.least = 0
+			}
+			p.rest(a.gang.id, r)
 		}
 		p.reject(a.gang, pod.UID, restsFor)
 	}
@@ -466,14 +514,18 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.P
 	if a.outcome == tried {
 		refused.WithLabelValues("node").Inc()
 		nodes, err := statuses.NodesForStatusCode(p.handle.SnapshotSharedLister().NodeInfos(), fwk.Unschedulable)
-		hope = err != nil || len(nodes) > 0
+		hope = err != nil || slices.ContainsFunc(nodes, func(n fwk.NodeInfo) bool {
+			return slices.ContainsFunc(n.GetPods(), func(i fwk.PodInfo) bool { return p.makesRoom(i.GetPod(), a.gang) })
+		})
 	}
 	switch {
 	case a.outcome == held:
 	case hope:
 		p.jobs.Return(a.gang.id)
 		p.mu.Lock()
-		p.short[pod.UID] = true
+		if p.pending[pod.UID] != nil {
+			p.short[pod.UID] = true
+		}
 		p.mu.Unlock()
 	default:
 		p.jobs.SetAside(a.gang.id)
@@ -543,10 +595,12 @@ func (p *Plugin) Unreserve(ctx context.Context, state fwk.CycleState, pod *v1.Po
 		return
 	}
 	if a.gang.id.Gang && !a.gang.native {
-		p.rest(a.gang.id, -1)
+		p.rest(a.gang.id, rest{least: leastRest, changes: -1, why: restsFor})
 	}
 	p.mu.Lock()
-	p.lost[pod.UID] = node
+	if p.pending[pod.UID] != nil {
+		p.lost[pod.UID] = node
+	}
 	p.mu.Unlock()
 	p.memory.forget(pod.UID)
 	p.jobs.Unplace(policy.UID(pod.UID))
@@ -561,11 +615,13 @@ func (p *Plugin) Permit(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 	if err != nil {
 		return fwk.AsStatus(err), 0
 	}
-	if !a.gang.id.Gang || a.gang.native {
+	if !a.gang.id.Gang || a.gang.native || state.IsPodGroupSchedulingCycle() {
 		return nil, 0
 	}
 	if !p.jobs.Started(a.gang.id) {
-		p.activate(ctx, p.jobs.Pending(nil, a.gang.id))
+		if _, placed := p.jobs.Count(a.gang.id); placed == 1 {
+			p.activate(ctx, p.jobs.Pending(nil, a.gang.id))
+		}
 		return fwk.NewStatus(fwk.Wait, "for the rest of the gang"), p.args.PermitTimeout.Duration
 	}
 	p.handle.IterateOverWaitingPods(func(w fwk.WaitingPod) {

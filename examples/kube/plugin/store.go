@@ -81,29 +81,37 @@ func (f file) save(_ context.Context, data []byte) error {
 }
 
 // configMap writes only over what it has read or written itself, so that a scheduler
-// that leads no more cannot undo what its successor saved.
+// that leads no more does not undo what its successor saved. If it finds something
+// else it reads that, and writes over it the next time: somebody has changed the
+// object, or the answer to a save was lost. One that leads no more has ended then.
 type configMap struct {
 	client          kubernetes.Interface
 	namespace, name string
 
-	mu      sync.Mutex
-	exists  bool
-	version string // of what was read or written last
+	mu   sync.Mutex
+	last *v1.ConfigMap // read or written; nil if there is none
 }
 
 func (c *configMap) load(ctx context.Context) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, err := c.client.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		c.exists = false
-		return nil, nil
-	}
-	if err != nil {
+	if err := c.read(ctx); err != nil || c.last == nil {
 		return nil, err
 	}
-	c.exists, c.version = true, m.ResourceVersion
-	return m.BinaryData[configMapKey], nil
+	return c.last.BinaryData[configMapKey], nil
+}
+
+func (c *configMap) read(ctx context.Context) error {
+	m, err := c.client.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		c.last = nil
+	case err != nil:
+		return err
+	default:
+		c.last = m
+	}
+	return nil
 }
 
 func (c *configMap) save(ctx context.Context, data []byte) error {
@@ -112,22 +120,28 @@ func (c *configMap) save(ctx context.Context, data []byte) error {
 	if len(data) > MaxConfigMap {
 		return fmt.Errorf("the history has %d bytes, a ConfigMap holds %d: keep fewer records, or a file", len(data), MaxConfigMap)
 	}
-	m := &v1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name},
-		BinaryData: map[string][]byte{configMapKey: data},
-	}
 	maps := c.client.CoreV1().ConfigMaps(c.namespace)
 	var saved *v1.ConfigMap
 	var err error
-	if c.exists {
-		m.ResourceVersion = c.version
+	if c.last != nil {
+		m := c.last.DeepCopy()
+		if m.BinaryData == nil {
+			m.BinaryData = map[string][]byte{}
+		}
+		m.BinaryData[configMapKey] = data
 		saved, err = maps.Update(ctx, m, metav1.UpdateOptions{})
 	} else {
-		saved, err = maps.Create(ctx, m, metav1.CreateOptions{})
+		saved, err = maps.Create(ctx, &v1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name},
+			BinaryData: map[string][]byte{configMapKey: data},
+		}, metav1.CreateOptions{})
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
+		return errors.Join(err, c.read(ctx))
 	}
 	if err != nil {
 		return err
 	}
-	c.exists, c.version = true, saved.ResourceVersion
+	c.last = saved
 	return nil
 }

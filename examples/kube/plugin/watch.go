@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/gangkit/gangkit/examples/kube/policy"
@@ -29,7 +30,7 @@ func (p *Plugin) see(pod *v1.Pod, g gang) {
 	// A pod leaves the informer's store before its deletion is told. So if it is there
 	// now, its deletion is yet to be told, and undoes this.
 	pods := p.handle.SharedInformerFactory().Core().V1().Pods().Lister()
-	if there, err := pods.Pods(pod.Namespace).Get(pod.Name); err != nil || there.UID != pod.UID {
+	if there, err := pods.Pods(pod.Namespace).Get(pod.Name); err != nil || there.UID != pod.UID || there.DeletionTimestamp != nil {
 		p.forget(pod)
 	}
 }
@@ -40,6 +41,7 @@ func (p *Plugin) forget(pod *v1.Pod) {
 	delete(p.pending, pod.UID)
 	delete(p.short, pod.UID)
 	delete(p.lost, pod.UID)
+	delete(p.edited, pod.UID)
 	p.mu.Unlock()
 	p.jobs.Remove(policy.UID(pod.UID))
 	p.memory.forget(pod.UID)
@@ -57,20 +59,25 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 				p.seen(pod)
 			}
 		},
-		UpdateFunc: func(_, o any) {
-			if pod, ok := o.(*v1.Pod); ok {
-				p.seen(pod)
+		UpdateFunc: func(o, n any) {
+			before, ok := o.(*v1.Pod)
+			now, too := n.(*v1.Pod)
+			if !ok || !too {
+				return
+			}
+			if before.UID != now.UID { // the deletion in between was missed
+				p.gone(before)
+			} else if !maps.Equal(before.Labels, now.Labels) || !maps.Equal(before.Annotations, now.Annotations) {
+				p.change(now)
+			}
+			p.seen(now)
+			if now.Spec.NodeName != "" && before.UID == now.UID && !equality.Semantic.DeepEqual(before.Spec.Containers, now.Spec.Containers) {
+				p.memory.set(now.UID, p.needOf(now)) // it was resized
 			}
 		},
 		DeleteFunc: func(o any) {
 			if pod, ok := last[*v1.Pod](o); ok {
-				p.learner.gone(pod.UID)
-				p.forget(pod)
-				p.changes.Add(1)
-				if g, ok, err := gangOf(pod, p.minimum); ok && err == nil && !p.jobs.Started(g.id) {
-					p.reject(g, pod.UID, "another pod of the gang is gone")
-				}
-				p.activateLifted(context.Background())
+				p.gone(pod)
 			}
 		},
 	})
@@ -100,6 +107,27 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 	return pods.HasSynced, nil
 }
 
+// gone drops a pod that is deleted or has ended, or will not be tried.
+func (p *Plugin) gone(pod *v1.Pod) {
+	p.learner.gone(pod.UID)
+	p.forget(pod)
+	p.changes.Add(1)
+	if g, ok, err := gangOf(pod, p.minimum); ok && err == nil && !p.jobs.Started(g.id) {
+		p.reject(g, pod.UID, "another pod of the gang is gone")
+	}
+	p.activateLifted(context.Background())
+}
+
+// change has a pod tried again that was edited as it waits.
+func (p *Plugin) change(pod *v1.Pod) {
+	if pod.Spec.NodeName != "" || pod.Spec.SchedulerName != p.handle.ProfileName() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.edited[pod.UID] = edit{pod, time.Now()}
+}
+
 // last returns the object that a deletion tells of.
 func last[T any](o any) (T, bool) {
 	if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
@@ -114,14 +142,19 @@ func (p *Plugin) seen(pod *v1.Pod) {
 	g, ok, err := gangOf(pod, p.minimum)
 	mine := ok && err == nil && pod.Spec.SchedulerName == p.handle.ProfileName()
 	if pod.Spec.NodeName == "" {
-		if !mine || len(pod.Spec.SchedulingGates) > 0 {
-			return // one that is gated does not wait for others, and nobody for it
+		p.mu.Lock()
+		_, known := p.pending[pod.UID]
+		node, lost := p.lost[pod.UID]
+		p.mu.Unlock()
+		if !known {
+			return // PreEnqueue sees it first, if nothing else keeps it from the queue
+		}
+		if !mine || pod.DeletionTimestamp != nil { // kube-scheduler will not try it
+			p.gone(pod)
+			return
 		}
 		p.see(pod, g)
 		p.activateLifted(context.Background())
-		p.mu.Lock()
-		node, lost := p.lost[pod.UID]
-		p.mu.Unlock()
 		if lost && pod.Status.NominatedNodeName == node {
 			go p.clearNomination(pod)
 		}
@@ -131,8 +164,12 @@ func (p *Plugin) seen(pod *v1.Pod) {
 	delete(p.pending, pod.UID)
 	delete(p.short, pod.UID)
 	delete(p.lost, pod.UID)
+	delete(p.edited, pod.UID)
 	p.mu.Unlock()
-	if mine {
+	switch {
+	case mine && pod.DeletionTimestamp != nil: // it needs its memory until it is gone, but does not run on
+		p.jobs.Remove(policy.UID(pod.UID))
+	case mine:
 		if err := p.jobs.Add(process(pod, g)); err != nil {
 			klog.Background().Error(err, "Pod not counted", "pod", klog.KObj(pod))
 		}
@@ -141,7 +178,7 @@ func (p *Plugin) seen(pod *v1.Pod) {
 		p.memory.set(pod.UID, p.needOf(pod))
 		p.memory.change()
 	}
-	if peak, ok := quantity(pod, PeakAnnotation); ok {
+	if peak, ok := quantity(pod, PeakAnnotation); ok && mine {
 		p.learner.measured(pod, peak)
 	}
 	p.activateLifted(context.Background())
@@ -184,24 +221,24 @@ func (p *Plugin) remind(after time.Duration) {
 	}
 }
 
-// podGroups returns how to find the minCount of a PodGroup, or nil if the cluster
-// has none. They are followed by the scheduler's informers.
-func (p *Plugin) podGroups() (func(namespace, name string) (int, bool), error) {
+// podGroups finds out how to find the minCount of a PodGroup, if the cluster has any.
+// They are followed by the scheduler's informers.
+func (p *Plugin) podGroups() error {
 	version := scheduling.SchemeGroupVersion.String()
 	resources, err := p.handle.ClientSet().Discovery().ServerResourcesForGroupVersion(version)
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("plugin: asking for %s: %w", version, err)
+		return fmt.Errorf("plugin: asking for %s: %w", version, err)
 	}
 	for _, r := range resources.APIResources {
 		if r.Name != "podgroups" {
 			continue
 		}
 		informer := p.handle.SharedInformerFactory().Scheduling().V1alpha2().PodGroups()
-		informer.Informer() // so that it is started with the others
-		return func(namespace, name string) (int, bool) {
+		p.groups = informer.Informer().HasSynced // so it is started with the others
+		p.minimum = func(namespace, name string) (int, bool) {
 			group, err := informer.Lister().PodGroups(namespace).Get(name)
 			if err != nil {
 				return 0, false
@@ -210,9 +247,9 @@ func (p *Plugin) podGroups() (func(namespace, name string) (int, bool), error) {
 				return int(g.MinCount), true
 			}
 			return 0, true
-		}, nil
+		}
 	}
-	return nil, nil
+	return nil
 }
 
 // find returns a pod that has a node, by its name.

@@ -227,6 +227,13 @@ func (c Cluster) Peak(t testing.TB, memory string, names ...string) {
 // End says that the pods ended, and deletes them.
 func (c Cluster) End(t testing.TB, names ...string) {
 	t.Helper()
+	c.Finish(t, names...)
+	c.Delete(t, names...)
+}
+
+// Finish says that the pods ended.
+func (c Cluster) Finish(t testing.TB, names ...string) {
+	t.Helper()
 	for _, name := range names {
 		pod := c.Get(t, name)
 		pod.Status.Phase = v1.PodSucceeded
@@ -236,7 +243,6 @@ func (c Cluster) End(t testing.TB, names ...string) {
 		}}
 		c.updateStatus(t, pod)
 	}
-	c.Delete(t, names...)
 }
 
 // Delete deletes pods at once.

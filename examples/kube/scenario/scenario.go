@@ -38,6 +38,8 @@ var All = []struct {
 	{"gated pod holds nobody", Gated},
 	{"room that was found is used up", Full},
 	{"rest of a gang comes first", Rest},
+	{"jobs that cannot start hold nobody", Impossible},
+	{"pod that is corrected", Corrected},
 }
 
 // Whole: no pod of a gang is bound before all exist, and then all are.
@@ -201,7 +203,7 @@ func Nowhere(t *testing.T, c Cluster) {
 	c.Gang(t, "wide", 3, Limit("600Mi"))
 	c.Says(t, "huge", "estimated memory of 2Gi exceeds that of an empty node")
 	c.Says(t, "picky", "")
-	c.Says(t, "wide-0", "the gang needs an estimated 600Mi for each of 3 pods, and without other pods there would be memory for 1")
+	c.Says(t, "wide-0", "the gang needs an estimated 600Mi for each of 3 pods, and without other jobs there would be memory for 1")
 	for i := range 3 * K {
 		name := fmt.Sprint("small-", i)
 		c.Pod(t, name)
@@ -271,9 +273,10 @@ func Bad(t *testing.T, c Cluster) {
 	c.Pod(t, "none", func(p *v1.Pod) { p.Labels[plugin.GangLabel] = "g" })
 	c.Pod(t, "negative", Gang("h", -1))
 	c.Pod(t, "overflow", Gang("h", 1<<40))
+	c.Pod(t, "digits", Annotate(plugin.MemoryAnnotation, "1e999999999"), Annotate(plugin.PeakAnnotation, "1e-999999999"))
 	c.Pod(t, "memory", Annotate(plugin.MemoryAnnotation, "much"), Annotate(plugin.PeakAnnotation, "-5"))
-	c.AllBound(t, "memory")
-	require.Len(t, c.Settled(t), 1)
+	c.AllBound(t, "memory", "digits")
+	require.Len(t, c.Settled(t), 2)
 }
 
 // NewNode: a gang that waits for memory starts when there is a node with it.
@@ -281,7 +284,7 @@ func NewNode(t *testing.T, c Cluster) {
 	defer c.Clear(t)
 	c.Node(t, "node-0", "1Gi")
 	g := c.Gang(t, "g", 2, Limit("600Mi"))
-	c.Says(t, "g-0", "without other pods there would be memory for 1")
+	c.Says(t, "g-0", "without other jobs there would be memory for 1")
 	c.Node(t, "node-1", "1Gi")
 	c.AllBound(t, g...)
 }
@@ -336,4 +339,74 @@ func Rest(t *testing.T, c Cluster) {
 	c.Says(t, "g-0", "the gang needs an estimated 600Mi for each of 1 pods")
 	c.Delete(t, "first")
 	c.AllBound(t, "g-0")
+}
+
+// Impossible: jobs that could not start if nothing else ran hold nobody, whatever it
+// is that they lack.
+func Impossible(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	for i := range 3 {
+		c.Node(t, fmt.Sprint("node-", i), "1Gi")
+	}
+	c.Pod(t, "claims", func(p *v1.Pod) {
+		p.Spec.Volumes = []v1.Volume{{Name: "none", VolumeSource: v1.VolumeSource{
+			PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "none"},
+		}}}
+	})
+	c.Pod(t, "service", func(p *v1.Pod) { p.Spec.SchedulerName, p.Spec.NodeName = "another", "node-0" }, Processors("1"))
+	c.Pod(t, "whole", Processors("16"), func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"first": "true"} })
+	node, err := c.Client.CoreV1().Nodes().Get(context.Background(), "node-0", metav1.GetOptions{})
+	require.NoError(t, err)
+	node.Labels = map[string]string{"first": "true"}
+	_, err = c.Client.CoreV1().Nodes().Update(context.Background(), node, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	c.Gang(t, "wide", 4, Processors("12"))
+	c.Says(t, "claims", "none")
+	c.Says(t, "whole", "")
+	c.Says(t, "wide-3", "")
+	for i := range 2*K + 1 {
+		name := fmt.Sprint("small-", i)
+		c.Pod(t, name)
+		c.AllBound(t, name)
+		c.End(t, name)
+	}
+}
+
+// Corrected: a pod that made no sense, or needed more than there is, is tried soon
+// after its user has corrected it.
+func Corrected(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	c.Node(t, "node", "1Gi")
+	c.Pod(t, "large", Annotate(plugin.MemoryAnnotation, "2Gi"))
+	c.Says(t, "large", "exceeds that of an empty node")
+	c.Pod(t, "g-0", Gang("g", 2))
+	c.Pod(t, "g-1", Gang("g", 2), Annotate(plugin.GangSizeAnnotation, "two"))
+	c.Pod(t, "other")
+	c.AllBound(t, "other")
+	require.Len(t, c.Settled(t), 1)
+	for name, annotation := range map[string][2]string{
+		"large": {plugin.MemoryAnnotation, "100Mi"}, "g-1": {plugin.GangSizeAnnotation, "2"},
+	} {
+		pod := c.Get(t, name)
+		pod.Annotations[annotation[0]] = annotation[1]
+		_, err := c.Client.CoreV1().Pods(c.Namespace).Update(context.Background(), pod, metav1.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	Within(t, 5*time.Second, "what was corrected bound", func() bool { return len(c.Bound(t, "large", "g-0", "g-1")) == 3 })
+}
+
+// Late: what a pod used may be said after it has ended. It is not among All, as an API
+// that only stores objects does not tell a scheduler that a pod has ended.
+func Late(t *testing.T, c Cluster) {
+	defer c.Clear(t)
+	c.Node(t, "node", "1Gi")
+	c.Pod(t, "first", Job("short"), Limit("800Mi"))
+	c.AllBound(t, "first")
+	c.Finish(t, "first")
+	c.Pod(t, "second", Job("short"), Limit("800Mi"))
+	c.AllBound(t, "second")
+	c.Pod(t, "third", Job("short"), Limit("800Mi"))
+	c.Says(t, "third", "estimated memory of 800Mi exceeds what is free")
+	c.Peak(t, "100Mi", "first")
+	c.AllBound(t, "third")
 }
