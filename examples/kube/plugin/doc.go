@@ -1,7 +1,8 @@
 // Package plugin brings memory estimated from history, hard admission by memory,
 // gangs and a bounded skip to kube-scheduler, as a plugin of its framework. It
-// imports the staging modules of Kubernetes alone, so that a scheduler of yours may
-// import it without replace lines:
+// imports the staging modules of Kubernetes alone, so that it needs no replace lines.
+// The package of kube-scheduler needs them, k8s.io/kubernetes/cmd/kube-scheduler/app,
+// with which a scheduler of yours begins; copy those of this module:
 //
 //	command := app.NewSchedulerCommand(app.WithPlugin(plugin.Name, plugin.New))
 //
