@@ -291,6 +291,8 @@ func TestBadArguments(t *testing.T) {
 		`{"bound":"median"}`:             "median",
 		`{"period":"-1h"}`:               "-1h",
 		`{"permitTimeout":"-1s"}`:        "-1s",
+		`{"permitTimeout":"15m1s"}`:      "15m1s",
+		`{"measureInterval":"99ms"}`:     "99ms",
 		`{"configMap":"history"}`:        "history",
 		`{"configMap":"a/b/c"}`:          "a/b/c",
 		`{"records":-1}`:                 "-1",

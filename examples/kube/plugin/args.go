@@ -24,11 +24,13 @@ type Args struct {
 	// Factor is C of Eq. (1), by which a node's allocatable memory is multiplied; 1.
 	Factor float64 `json:"factor,omitempty"`
 
-	// MaxSkips is K, how often a job may be passed over; 15. With −1 nobody ever is.
+	// MaxSkips is K, how often a job may be passed over; 0 means 15. With −1 nobody
+	// ever is.
 	MaxSkips int `json:"maxSkips,omitempty"`
 
 	// PermitTimeout is how long the pods of a gang that have a node wait for those
-	// that have none; 1 minute. It matters only if one of those never is tried.
+	// that have none, at most [MaxPermitTimeout]; 1 minute. It matters only if one of
+	// those never is tried.
 	PermitTimeout metav1.Duration `json:"permitTimeout,omitzero"`
 
 	// Bound makes an estimate of past runs, by its name in package estimate; "paper".
@@ -47,13 +49,21 @@ type Args struct {
 	ConfigMap string `json:"configMap,omitempty"`
 	File      string `json:"file,omitempty"`
 
-	// SaveInterval is how often the history is saved if it changed; 30s.
+	// SaveInterval is how often the history is saved if it changed; 30s. So old is also
+	// a pod of which the event GangIncomplete tells.
 	SaveInterval metav1.Duration `json:"saveInterval,omitzero"`
 
-	// MeasureInterval is how often the metrics API is asked, if the cluster has it;
-	// 15s. Negative: never.
+	// MeasureInterval is how often the metrics API is asked, if the cluster has it, at
+	// least [MinMeasureInterval]; 15s. Negative: never.
 	MeasureInterval metav1.Duration `json:"measureInterval,omitzero"`
 }
+
+// MaxPermitTimeout is the longest that kube-scheduler lets a pod wait for others.
+const MaxPermitTimeout = 15 * time.Minute
+
+// MinMeasureInterval is the shortest time between two questions to the metrics API,
+// which measures some times a minute.
+const MinMeasureInterval = 100 * time.Millisecond
 
 // parse reads the arguments that kube-scheduler hands over, and checks them.
 func parse(object runtime.Object) (Args, error) {
@@ -86,6 +96,12 @@ func parse(object runtime.Object) (Args, error) {
 		if d.value.Duration == 0 {
 			d.value.Duration = d.initial
 		}
+	}
+	if d := a.PermitTimeout.Duration; d > MaxPermitTimeout {
+		return a, fmt.Errorf("%w: permitTimeout: %v, want at most %v, at which kube-scheduler ends it", ErrArgs, d, MaxPermitTimeout)
+	}
+	if d := a.MeasureInterval.Duration; d > 0 && d < MinMeasureInterval {
+		return a, fmt.Errorf("%w: measureInterval: %v, want at least %v, or less than 0 for never", ErrArgs, d, MinMeasureInterval)
 	}
 	if a.MeasureInterval.Duration == 0 {
 		a.MeasureInterval.Duration = 15 * time.Second
