@@ -195,10 +195,11 @@ func (c Cluster) AllBound(t testing.TB, names ...string) {
 	})
 }
 
-// Says waits until the pod's condition says that it waits for such a reason.
+// Says waits until the pod's condition says that it waits for such a reason, or for
+// any, if the reason is empty.
 func (c Cluster) Says(t testing.TB, name, reason string) {
 	t.Helper()
-	message := ""
+	message, says := "", false
 	defer func() {
 		if t.Failed() {
 			t.Logf("%s says %q: %+v", name, message, c.Get(t, name).Status)
@@ -207,10 +208,10 @@ func (c Cluster) Says(t testing.TB, name, reason string) {
 	Eventually(t, fmt.Sprintf("%s says %q", name, reason), func() bool {
 		for _, condition := range c.Get(t, name).Status.Conditions {
 			if condition.Type == v1.PodScheduled && condition.Status == v1.ConditionFalse {
-				message = condition.Message
+				message, says = condition.Message, true
 			}
 		}
-		return strings.Contains(message, reason)
+		return says && strings.Contains(message, reason)
 	})
 }
 
