@@ -34,10 +34,8 @@ import (
 	"github.com/gangkit/gangkit/examples/kube/scenario"
 )
 
-const (
-	with    = "gangkit"
-	without = "plain"
-)
+// with is the name of the profile that has the plugin.
+const with = "gangkit"
 
 // newAPI returns a fake API, which binds pods, unless refuse says otherwise.
 func newAPI(refuse func(pod string) bool) *fake.Clientset {
@@ -83,18 +81,15 @@ func newAPI(refuse func(pod string) bool) *fake.Clientset {
 	return c
 }
 
-// start runs a scheduler with two profiles, one with the plugin and one without,
-// until the test or what it returns ends it.
+// start runs a scheduler with one profile, which has the plugin, until the test or
+// what it returns ends it.
 func start(t testing.TB, client kubernetes.Interface, args string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	plugins := *defaults.PluginsV1
 	plugins.MultiPoint.Enabled = append(append([]config.Plugin{}, plugins.MultiPoint.Enabled...), config.Plugin{Name: plugin.Name})
-	sort := config.PluginSet{Enabled: []config.Plugin{{Name: plugin.Name}}, Disabled: []config.Plugin{{Name: "*"}}}
-	plugins.QueueSort = sort
+	plugins.QueueSort = config.PluginSet{Enabled: []config.Plugin{{Name: plugin.Name}}, Disabled: []config.Plugin{{Name: "*"}}}
 	plugins.PostFilter.Enabled = []config.Plugin{{Name: plugin.Name}} // before the others
-	plain := *defaults.PluginsV1
-	plain.QueueSort = sort // all profiles share it
 	registry := frameworkruntime.Registry{plugin.Name: plugin.New}
 	informers := scheduler.NewInformerFactory(client, 0)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
