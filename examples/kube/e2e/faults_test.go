@@ -20,12 +20,13 @@ import (
 )
 
 // Whatever dies, no gang is left half bound, and no estimate is lost that had been
-// saved.
+// saved. What needs a scheduler of its own besides is here too, as API servers cost
+// time.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]func(*testing.T, *cluster){
 		"deaths": {schedulerKilledBetweenPermitAndBind, schedulerKilledBetweenTwoBindings, apiServerKilledInMidGang},
-		"others": {watchesThatDrop, twoSchedulers},
+		"others": {watchesThatDrop, twoSchedulers, measuredByMetricsAPI},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
