@@ -14,6 +14,7 @@ import (
 	admission "k8s.io/api/admissionregistration/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gangkit/gangkit/examples/kube/plugin"
 	"github.com/gangkit/gangkit/examples/kube/scenario"
@@ -26,7 +27,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]func(*testing.T, *cluster){
 		"deaths": {schedulerKilledBetweenPermitAndBind, schedulerKilledBetweenTwoBindings, apiServerKilledInMidGang},
-		"others": {watchesThatDrop, twoSchedulers, measuredByMetricsAPI},
+		"others": {watchesThatDrop, twoSchedulers, measuredByMetricsAPI, historyChangedByOthers},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,4 +246,36 @@ func twoSchedulers(t *testing.T, c *cluster) {
 	}
 	c.Pod(t, "c", scenario.Job("c"), scenario.Limit("800Mi"))
 	c.Says(t, "c", "estimated memory of 800Mi")
+}
+
+// What others do to the ConfigMap of the history, somebody who adds a label or deletes
+// it, does not end saving.
+func historyChangedByOthers(t *testing.T, c *cluster) {
+	c.Node(t, "node", "1Gi")
+	c.startScheduler(t, setting{})
+	maps, ctx := c.Client.CoreV1().ConfigMaps("kube-system"), context.Background()
+	saved := func() map[string][]byte {
+		m, err := maps.Get(ctx, "gangkit-history", metav1.GetOptions{})
+		if err != nil {
+			return nil
+		}
+		return m.BinaryData
+	}
+	run := func(name string) {
+		before := saved()
+		c.Pod(t, name, scenario.Job(name), scenario.Limit("800Mi"))
+		c.AllBound(t, name)
+		c.Peak(t, "100Mi", name)
+		c.End(t, name)
+		scenario.Within(t, 10*time.Second, "the run of "+name+" saved", func() bool {
+			now := saved()
+			return len(now["history"]) > 0 && !reflect.DeepEqual(before, now)
+		})
+	}
+	run("a")
+	_, err := maps.Patch(ctx, "gangkit-history", types.MergePatchType, []byte(`{"metadata":{"labels":{"by":"somebody"}}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
+	run("b")
+	require.NoError(t, maps.Delete(ctx, "gangkit-history", metav1.DeleteOptions{}))
+	run("c")
 }
