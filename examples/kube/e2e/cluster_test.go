@@ -93,6 +93,7 @@ func launch(t testing.TB, log, name string, args ...string) *process {
 	defer f.Close()
 	p := &process{exec.Command(filepath.Join(bin, name), args...), log, make(chan struct{})}
 	p.command.Stdout, p.command.Stderr = f, f
+	p.command.Env = append(os.Environ(), "GOGC=400") // they end soon
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, p.command.Start())
 	go func() { _ = p.command.Wait(); close(p.done) }()

@@ -28,6 +28,9 @@
 //     skips none of them. So K bounds what jobs of the same or of lower priority can
 //     do to a job, not what higher priorities do.
 //
+// What a gang has more than it needs passes the others as a process alone does. When
+// all that had nodes are gone, those left are another run of the gang.
+//
 // A job that would not start on an empty cluster must not hold the others for
 // ever. The scheduler finds out when it tries, and says so by [Jobs.SetAside];
 // [Jobs.Return] puts the job at the end of the queue.
