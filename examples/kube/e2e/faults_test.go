@@ -75,11 +75,12 @@ func permitted(t *testing.T, c *cluster, s *scheduler) []string {
 	return g
 }
 
-// others submits pods that would take the place of a gang that lets go. To a
-// scheduler that begins, what was created in the same second is equally old.
+// others submits pods that would take the place of a gang that lets go, in the next
+// second: to a scheduler that begins, what was created in the same one is equally old.
 func others(t *testing.T, c *cluster) {
 	t.Helper()
-	time.Sleep(time.Second)
+	now := time.Now()
+	time.Sleep(now.Truncate(time.Second).Add(1020 * time.Millisecond).Sub(now))
 	for i := range 8 {
 		c.Pod(t, fmt.Sprint("other-", i), scenario.Limit("600Mi"))
 	}
@@ -103,7 +104,7 @@ func apiServerKilledInMidGang(t *testing.T, c *cluster) {
 	g := permitted(t, c, s)
 	c.api.kill()
 	c.proxy.freeze(false)
-	time.Sleep(time.Second) // bindings fail
+	time.Sleep(200 * time.Millisecond) // bindings fail
 	c.startAPI(t)
 	others(t, c)
 	// If nothing of it was bound, it waits, and is passed over like any other.
