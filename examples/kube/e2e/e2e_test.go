@@ -32,24 +32,6 @@ func TestScenarios(t *testing.T) {
 	for _, test := range scenario.All {
 		t.Run(test.Name, func(t *testing.T) { test.Run(t, c.Cluster) })
 	}
-	t.Run("peak that is said late", func(t *testing.T) { scenario.Late(t, c.Cluster) })
-	t.Run("pod that is deleted and stays holds nobody", func(t *testing.T) {
-		defer c.Clear(t)
-		c.Node(t, "node", "1Gi")
-		c.Pod(t, "there", scenario.Limit("900Mi"))
-		c.AllBound(t, "there")
-		c.Pod(t, "stays", scenario.Limit("900Mi"), func(p *v1.Pod) { p.Finalizers = []string{"example.com/stays"} })
-		c.Says(t, "stays", "exceeds what is free")
-		c.Delete(t, "stays")
-		for i := range 2 * scenario.K {
-			name := fmt.Sprint("small-", i)
-			c.Pod(t, name)
-			c.AllBound(t, name)
-		}
-		patch := []byte(`{"metadata":{"finalizers":null}}`)
-		_, err := c.Client.CoreV1().Pods(c.Namespace).Patch(context.Background(), "stays", types.MergePatchType, patch, metav1.PatchOptions{})
-		require.NoError(t, err)
-	})
 	text := s.metrics()
 	for _, name := range []string{
 		"gangkit_estimates_total{level=\"path-size-user\"}", "gangkit_refusals_total{reason=\"held\"}", "gangkit_refusals_total{reason=\"gang\"}",
@@ -147,6 +129,24 @@ func TestPodGroups(t *testing.T) {
 		}
 		scenario.Eventually(t, "three bound", func() bool { return len(c.Bound(t)) >= 3 })
 		require.Len(t, c.Settled(t), 3, "1 GiB has room for three")
+	})
+	t.Run("peak that is said late", func(t *testing.T) { scenario.Late(t, c.Cluster) })
+	t.Run("pod that is deleted and stays holds nobody", func(t *testing.T) {
+		defer c.Clear(t)
+		c.Node(t, "node", "1Gi")
+		c.Pod(t, "there", scenario.Limit("900Mi"))
+		c.AllBound(t, "there")
+		c.Pod(t, "stays", scenario.Limit("900Mi"), func(p *v1.Pod) { p.Finalizers = []string{"example.com/stays"} })
+		c.Says(t, "stays", "exceeds what is free")
+		c.Delete(t, "stays")
+		for i := range 2 * scenario.K {
+			name := fmt.Sprint("small-", i)
+			c.Pod(t, name)
+			c.AllBound(t, name)
+		}
+		patch := []byte(`{"metadata":{"finalizers":null}}`)
+		_, err := c.Client.CoreV1().Pods(c.Namespace).Patch(context.Background(), "stays", types.MergePatchType, patch, metav1.PatchOptions{})
+		require.NoError(t, err)
 	})
 	t.Run("without feature gates", func(t *testing.T) {
 		defer c.Clear(t)
