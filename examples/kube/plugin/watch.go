@@ -71,7 +71,7 @@ func (p *Plugin) watch() (synced cache.InformerSynced, err error) {
 				p.change(now)
 			}
 			p.seen(now)
-			if now.Spec.NodeName != "" && before.UID == now.UID && !equality.Semantic.DeepEqual(before.Spec.Containers, now.Spec.Containers) {
+			if now.Spec.NodeName != "" && before.UID == now.UID && before.Generation != now.Generation && !equality.Semantic.DeepEqual(before.Spec.Containers, now.Spec.Containers) {
 				p.memory.set(now.UID, p.needOf(now)) // it was resized
 			}
 		},
