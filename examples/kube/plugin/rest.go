@@ -15,10 +15,10 @@ import (
 
 // A gang of which a pod found no node, or lost it, rests before its pods are tried
 // again; so does one for which there is not enough memory, so that not each of its
-// pods finds that out. Without that two pods of which one fits take turns, as what the one lets go
-// is what the other waits for, and keep the node from everybody else. And a pod that
-// is queued again while it is let go can be lost by the queue of kube-scheduler
-// (https://github.com/kubernetes/kubernetes/issues/139186).
+// pods finds that out. Without that two pods of which one fits take turns, as what the
+// one lets go is what the other waits for, and keep the node from everybody else. And
+// a pod that is queued again while it is let go can be lost by the queue of
+// kube-scheduler (https://github.com/kubernetes/kubernetes/issues/139186).
 const (
 	leastRest = time.Second
 	mostRest  = 10 * time.Second // without any change in the cluster

@@ -353,7 +353,7 @@ func Impossible(t *testing.T, c Cluster) {
 			PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "none"},
 		}}}
 	})
-	c.Pod(t, "service", func(p *v1.Pod) { p.Spec.SchedulerName, p.Spec.NodeName = "another", "node-0" }, Processors("1"))
+	c.Pod(t, "service", func(p *v1.Pod) { p.Spec.SchedulerName, p.Spec.NodeName = "another", "node-0" }, Processors("1"), Limit("900Mi"))
 	c.Pod(t, "whole", Processors("16"), func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"first": "true"} })
 	node, err := c.Client.CoreV1().Nodes().Get(context.Background(), "node-0", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -361,6 +361,8 @@ func Impossible(t *testing.T, c Cluster) {
 	_, err = c.Client.CoreV1().Nodes().Update(context.Background(), node, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	c.Gang(t, "wide", 4, Processors("12"))
+	c.Gang(t, "large", 3, Limit("600Mi"))
+	c.Says(t, "large-0", "without other jobs there would be memory for 2")
 	c.Says(t, "claims", "none")
 	c.Says(t, "whole", "")
 	c.Says(t, "wide-3", "")
